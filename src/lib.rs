@@ -1,0 +1,5 @@
+//! Kafka group membership with assigners that the application writes.
+
+#![cfg_attr(docsrs, feature(doc_auto_cfg))]
+
+pub mod types;

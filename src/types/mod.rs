@@ -1,0 +1,11 @@
+//! The nouns: topics, partitions, members, generations, brokers, offsets.
+
+mod ids;
+mod node;
+mod offsets;
+mod partitions;
+
+pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
+pub use node::{Node, NodeId};
+pub use offsets::{OffsetAndMetadata, Offsets};
+pub use partitions::{Partitions, TopicPartition};

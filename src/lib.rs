@@ -3,3 +3,4 @@
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
 pub mod types;
+mod wire;

@@ -1,0 +1,16 @@
+//! Pure. Bytes to values and back: requests, responses, versions, error codes.
+//!
+//! Requests are encoded by the `kafka-protocol` crate. Responses, and whatever other members wrote, are read by our
+//! own bounds-checked [`Reader`]: the crate's decoder reserves what a count says before it looks at a single element.
+
+pub(crate) mod api;
+mod error_code;
+mod reader;
+mod recovery;
+mod request;
+
+pub use error_code::ErrorCode;
+pub(crate) use reader::{ReadError, Reader};
+pub(crate) use recovery::{Recovery, recovery};
+pub(crate) use request::{EncodeError, Request};
+pub use request::ApiKey;

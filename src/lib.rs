@@ -2,5 +2,7 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+mod membership;
+pub mod protocol;
 pub mod types;
 mod wire;

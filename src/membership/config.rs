@@ -1,0 +1,44 @@
+//! What a member is told before it starts.
+
+use std::time::Duration;
+
+use crate::types::GroupInstanceId;
+
+/// A member's identity and its times. Checked by the builder, not here.
+#[derive(Clone, Debug)]
+pub(crate) struct MembershipConfig {
+    /// Kafka: `group.id`.
+    pub(crate) group_id: String,
+    /// Kafka: `group.instance.id`.
+    pub(crate) group_instance_id: Option<GroupInstanceId>,
+    /// Kafka: `protocol_type` of the group.
+    pub(crate) protocol_type: String,
+    /// Kafka: `session.timeout.ms`.
+    pub(crate) session_timeout: Duration,
+    /// The rebalance timeout. Kafka: `max.poll.interval.ms`.
+    pub(crate) rebalance_timeout: Duration,
+    /// Kafka: `heartbeat.interval.ms`; unset, the interval follows the group's size.
+    pub(crate) heartbeat_interval: Option<Duration>,
+    /// Kafka: `request.timeout.ms`.
+    pub(crate) request_timeout: Duration,
+    /// Kafka: `retry.backoff.ms`.
+    pub(crate) retry_backoff: Duration,
+    /// Kafka: `retry.backoff.max.ms`.
+    pub(crate) retry_backoff_max: Duration,
+    /// Kafka: `default.api.timeout.ms`: how long a group without a common protocol is tried.
+    pub(crate) api_timeout: Duration,
+    /// Whether closing leaves.
+    pub(crate) leave_policy: LeavePolicy,
+}
+
+/// Whether a member that closes also leaves its group (KIP-1092).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum LeavePolicy {
+    /// A dynamic member leaves, a static one stays.
+    #[default]
+    Auto,
+    /// Leaves.
+    Leave,
+    /// Stays until its session ends.
+    Remain,
+}

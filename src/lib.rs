@@ -2,6 +2,8 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+mod error;
+mod group;
 mod membership;
 pub mod protocol;
 pub mod types;

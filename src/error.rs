@@ -1,0 +1,219 @@
+//! What can go wrong, and what it did to the membership.
+
+use std::time::Duration;
+
+use crate::types::{GroupInstanceId, Partitions};
+use crate::wire::{ApiKey, ErrorCode};
+
+/// Why an operation of a member failed.
+///
+/// Each variant says what happened to the membership. An error from `join()` means that there is none; one from
+/// `next()` means that it is over and that everything held is lost; one from a handle's method changes nothing
+/// unless it says so.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option is missing, malformed, out of range or at odds with another. Nothing was sent.
+    #[error("{property}: {problem}")]
+    InvalidOption {
+        /// The option, by Kafka's property name where it has one.
+        property: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+
+    /// No broker of the list could be spoken to. Nothing was joined.
+    #[error("no broker could be reached: {0}")]
+    Unreachable(String),
+
+    /// The coordinator of the group could not be found in time. Nothing was joined, or the member goes on looking.
+    #[error("the coordinator of group `{group}` was not found within {within:?}: {problem}")]
+    NoCoordinator {
+        /// Kafka: `group.id`.
+        group: String,
+        /// How long it was looked for. Kafka: `default.api.timeout.ms`.
+        within: Duration,
+        /// What the last attempt met.
+        problem: String,
+    },
+
+    /// The broker refuses the group to this user: READ and DESCRIBE on the group are needed. The membership is over.
+    #[error(
+        "not authorised for group `{group}` ({api:?}): READ and DESCRIBE on the group are needed"
+    )]
+    GroupAuthorization {
+        /// Kafka: `group.id`.
+        group: String,
+        /// The request that was refused.
+        api: ApiKey,
+    },
+
+    /// Another process joined with our `group.instance.id`, and the coordinator believes the newer one. The
+    /// membership is over; retrying at once would throw the other one out.
+    #[error(
+        "group `{group}` fenced instance id `{group_instance_id}` on {refused:?}: another process has joined with \
+         the same group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a \
+         duplicated configuration)"
+    )]
+    FencedInstanceId {
+        /// Kafka: `group.id`.
+        group: String,
+        /// The id that is used twice.
+        group_instance_id: GroupInstanceId,
+        /// The request that was refused.
+        refused: ApiKey,
+    },
+
+    /// The broker is too old for `group.instance.id`. Nothing was joined.
+    #[error(
+        "static membership needs {api:?} v{needed}, and the broker has at most v{offered}: unset group.instance.id, \
+         or allow `degrade_to_dynamic`"
+    )]
+    StaticMembershipUnsupported {
+        /// The API that is too old.
+        api: ApiKey,
+        /// The version that carries instance ids.
+        needed: i16,
+        /// The broker's newest.
+        offered: i16,
+    },
+
+    /// The other members of the group speak none of our protocols, or the group is of another type, and it stayed so
+    /// for `default.api.timeout.ms`. The membership is over; the group was not disturbed.
+    #[error(
+        "group `{group}` has no protocol in common with ours ({}): its members have other assigners, or it is \
+         not a group of type `{protocol_type}`",
+        ours.join(", ")
+    )]
+    NoCommonProtocol {
+        /// Kafka: `group.id`.
+        group: String,
+        /// The type of group that we joined as.
+        protocol_type: String,
+        /// The protocols that we offered.
+        ours: Vec<String>,
+    },
+
+    /// The group has `group.max.size` members. The membership is over.
+    #[error(
+        "group `{group}` is full (group.max.size): members must leave, be removed or expire first{}",
+        if *is_static { "; a restarted static member needs its old entry removed, too" } else { "" }
+    )]
+    GroupFull {
+        /// Kafka: `group.id`.
+        group: String,
+        /// Whether we are a static member.
+        is_static: bool,
+    },
+
+    /// The group runs the new protocol (KIP-848): the broker assigns, and no assigner of ours would be asked. The
+    /// membership is over.
+    #[error(
+        "group `{0}` is managed by the broker (group.protocol=consumer, KIP-848): no client-side assigner is asked"
+    )]
+    GroupManagedByBroker(String),
+
+    /// The broker refuses `session.timeout.ms`; its bounds are `group.min.session.timeout.ms` and
+    /// `group.max.session.timeout.ms`. The membership is over.
+    #[error(
+        "the broker refuses session.timeout.ms = {} ms: its bounds are group.min.session.timeout.ms (6 s by default) and \
+         group.max.session.timeout.ms (30 min by default)",
+        .0.as_millis()
+    )]
+    SessionTimeoutRefused(Duration),
+
+    /// The coordinator refused a request, and trying again will not help. The membership is over.
+    #[error("the coordinator refused {api:?}: {code}")]
+    Refused {
+        /// The request.
+        api: ApiKey,
+        /// The answer.
+        code: ErrorCode,
+    },
+
+    /// This member led and could not plan, and its policy is to end. It has left, so that another plans.
+    #[error("the assigner failed: {0}")]
+    AssignFailed(String),
+
+    /// An answer, or the plan of another member, fits nothing we asked. The membership is over.
+    #[error("the coordinator's answer fits no request of ours: {0}")]
+    Inconsistent(String),
+
+    /// The broker cannot carry a request that this member needs. The membership is over.
+    #[error("the broker cannot do what is needed: {0}")]
+    Unsupported(String),
+
+    /// It was not done in time; the membership goes on.
+    #[error("{what} took longer than {within:?}")]
+    TimedOut {
+        /// What was asked for.
+        what: &'static str,
+        /// How long it was waited for.
+        within: Duration,
+    },
+
+    /// The membership is over: it was left, closed or dropped, or it ended with an error that was told before.
+    #[error("the membership is over")]
+    Closed,
+
+    /// The data plane failed. The membership goes on unless it is told otherwise.
+    #[error("librdkafka: {0}")]
+    DataPlane(String),
+
+    /// A commit failed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+impl Error {
+    /// Whether trying the same again may help.
+    pub fn is_retriable(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::NoCoordinator { .. } | Self::TimedOut { .. } => true,
+            Self::Commit(error) => error.is_retriable(),
+            _ => false,
+        }
+    }
+
+    /// Names the option that is wrong.
+    pub(crate) fn option(property: &'static str, problem: impl Into<String>) -> Self {
+        Self::InvalidOption { property, problem: problem.into() }
+    }
+}
+
+/// Why offsets were not committed. The membership goes on, unless an event says otherwise.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// These partitions are not ours; nothing was sent. The broker would have accepted it, and overwritten their
+    /// owner's offsets.
+    #[error("not assigned to this member: {0:?}")]
+    NotOwned(Partitions),
+
+    /// These partitions moved before their offsets were committed; whoever owns them reads on from the last commit.
+    #[error("no longer assigned to this member: {0:?}")]
+    NoLongerOwned(Partitions),
+
+    /// The coordinator refused these partitions' offsets, and trying again will not help.
+    #[error("refused: {0:?}")]
+    Refused(Vec<(crate::types::TopicPartition, ErrorCode)>),
+
+    /// The coordinator refused the commit as a whole.
+    #[error("the coordinator refused the commit: {0}")]
+    RefusedWhole(ErrorCode),
+
+    /// No answer in time: the offsets may or may not have been stored. Committing again is safe.
+    #[error("not answered in time")]
+    TimedOut,
+
+    /// The membership is over.
+    #[error("the membership is over")]
+    Closed,
+}
+
+impl CommitError {
+    /// Whether committing the same again may help.
+    pub fn is_retriable(&self) -> bool {
+        matches!(self, Self::TimedOut)
+    }
+}

@@ -1,0 +1,225 @@
+//! What an application may set, in Kafka's words, before it is checked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::properties::{Plane, plane};
+use crate::error::Error;
+use crate::membership::LeavePolicy;
+
+/// Options by Kafka's property names. All but the first two have a default.
+///
+/// Filled by the builder's methods, by `set` and by `from_properties`, and checked by `join()`.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// `bootstrap.servers`: `host:port`, separated by commas.
+    pub(crate) bootstrap_servers: Option<String>,
+    /// `group.id`.
+    pub(crate) group_id: Option<String>,
+    /// `group.instance.id`: set, the member is static.
+    pub(crate) group_instance_id: Option<String>,
+    /// `client.id`.
+    pub(crate) client_id: String,
+    /// `client.rack`.
+    pub(crate) client_rack: Option<String>,
+    /// `session.timeout.ms`.
+    pub(crate) session_timeout: Duration,
+    /// `heartbeat.interval.ms`; unset, it follows the group's size.
+    pub(crate) heartbeat_interval: Option<Duration>,
+    /// `max.poll.interval.ms`: the rebalance timeout.
+    pub(crate) max_poll_interval: Duration,
+    /// `request.timeout.ms`.
+    pub(crate) request_timeout: Duration,
+    /// `default.api.timeout.ms`.
+    pub(crate) default_api_timeout: Duration,
+    /// `metadata.max.age.ms`.
+    pub(crate) metadata_max_age: Duration,
+    /// `retry.backoff.ms` and `retry.backoff.max.ms`.
+    pub(crate) retry_backoff: (Duration, Duration),
+    /// `reconnect.backoff.ms` and `reconnect.backoff.max.ms`.
+    pub(crate) reconnect_backoff: (Duration, Duration),
+    /// `connections.max.idle.ms`.
+    pub(crate) connections_max_idle: Duration,
+    /// `socket.connection.setup.timeout.ms`.
+    pub(crate) connection_setup_timeout: Duration,
+    /// `close.timeout.ms`, ours.
+    pub(crate) close_timeout: Duration,
+    /// Whether closing leaves.
+    pub(crate) leave_policy: LeavePolicy,
+    /// `allow.foreign.commits`, ours.
+    pub(crate) allow_foreign_commits: bool,
+    /// Whether a broker too old for instance ids is joined as a dynamic member.
+    pub(crate) degrade_to_dynamic: bool,
+    /// `partition.assignment.strategy`: names, if given so.
+    pub(crate) assignment_strategy: Option<Vec<String>>,
+    /// `enable.auto.commit`, of the consumer.
+    pub(crate) enable_auto_commit: bool,
+    /// `auto.commit.interval.ms`, of the consumer.
+    pub(crate) auto_commit_interval: Duration,
+    /// `auto.offset.reset`, of the consumer.
+    pub(crate) auto_offset_reset: String,
+    /// What goes to rdkafka.
+    pub(crate) rdkafka: BTreeMap<String, String>,
+    /// The first thing that was wrong with a `set`; told by `join()`.
+    pub(crate) problem: Option<Error>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Self {
+            bootstrap_servers: None,
+            group_id: None,
+            group_instance_id: None,
+            client_id: "kafka-group".into(),
+            client_rack: None,
+            session_timeout: ms(45_000),
+            heartbeat_interval: None,
+            max_poll_interval: ms(300_000),
+            request_timeout: ms(30_000),
+            default_api_timeout: ms(60_000),
+            metadata_max_age: ms(300_000),
+            retry_backoff: (ms(100), ms(1000)),
+            reconnect_backoff: (ms(50), ms(1000)),
+            connections_max_idle: ms(540_000),
+            connection_setup_timeout: ms(10_000),
+            close_timeout: ms(30_000),
+            leave_policy: LeavePolicy::Auto,
+            allow_foreign_commits: false,
+            degrade_to_dynamic: false,
+            assignment_strategy: None,
+            enable_auto_commit: false,
+            auto_commit_interval: ms(5000),
+            auto_offset_reset: "latest".into(),
+            rdkafka: BTreeMap::new(),
+            problem: None,
+        }
+    }
+}
+
+impl Options {
+    /// Sets one by its property name; what is wrong with it is kept for `join()`.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        if let Err(error) = self.try_set(name, value) {
+            self.problem.get_or_insert(error);
+        }
+    }
+
+    fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        refuse_security(name, value)?;
+        match plane(name) {
+            Plane::Refused(why) => Err(wrong(name, why)),
+            Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
+            Plane::Rdkafka => {
+                self.rdkafka.insert(name.to_owned(), value.to_owned());
+                Ok(())
+            }
+            Plane::Both => {
+                self.rdkafka.insert(name.to_owned(), value.to_owned());
+                self.set_ours(name, value)
+            }
+            Plane::Ours => self.set_ours(name, value),
+        }
+    }
+
+    fn set_ours(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let text = value.to_owned();
+        match name {
+            "bootstrap.servers" => self.bootstrap_servers = Some(text),
+            "group.id" => self.group_id = Some(text),
+            "group.instance.id" => self.group_instance_id = Some(text),
+            "client.id" => self.client_id = text,
+            "client.rack" => self.client_rack = Some(text),
+            "auto.offset.reset" => self.auto_offset_reset = text,
+            "isolation.level" => {}
+            "partition.assignment.strategy" => self.assignment_strategy = Some(names(value)),
+            "allow.foreign.commits" => self.allow_foreign_commits = truth(name, value)?,
+            "enable.auto.commit" => self.enable_auto_commit = truth(name, value)?,
+            _ => *self.duration(name)? = millis(name, value)?,
+        }
+        if name == "heartbeat.interval.ms" {
+            self.heartbeat_interval = Some(millis(name, value)?);
+        }
+        Ok(())
+    }
+
+    fn duration(&mut self, name: &str) -> Result<&mut Duration, Error> {
+        Ok(match name {
+            "session.timeout.ms" => &mut self.session_timeout,
+            "heartbeat.interval.ms" => self.heartbeat_interval.get_or_insert_default(),
+            "max.poll.interval.ms" => &mut self.max_poll_interval,
+            "request.timeout.ms" => &mut self.request_timeout,
+            "default.api.timeout.ms" => &mut self.default_api_timeout,
+            "metadata.max.age.ms" => &mut self.metadata_max_age,
+            "retry.backoff.ms" => &mut self.retry_backoff.0,
+            "retry.backoff.max.ms" => &mut self.retry_backoff.1,
+            "reconnect.backoff.ms" => &mut self.reconnect_backoff.0,
+            "reconnect.backoff.max.ms" => &mut self.reconnect_backoff.1,
+            "connections.max.idle.ms" => &mut self.connections_max_idle,
+            "socket.connection.setup.timeout.ms" => &mut self.connection_setup_timeout,
+            "close.timeout.ms" => &mut self.close_timeout,
+            "auto.commit.interval.ms" => &mut self.auto_commit_interval,
+            _ => return Err(wrong(name, "is not a property that this crate reads")),
+        })
+    }
+}
+
+/// TLS and SASL are not there yet, and half of them (rdkafka's half) would be worse than none.
+fn refuse_security(name: &str, value: &str) -> Result<(), Error> {
+    match name {
+        "security.protocol" if value.eq_ignore_ascii_case("plaintext") => Ok(()),
+        "security.protocol" => Err(wrong(name, "only PLAINTEXT is supported by this version")),
+        _ if name.starts_with("ssl.") || name.starts_with("sasl.") => {
+            Err(wrong(name, "TLS and SASL are not supported by this version"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn group_protocol(value: &str) -> Result<(), Error> {
+    match value.eq_ignore_ascii_case("classic") {
+        true => Ok(()),
+        false => Err(wrong(
+            "group.protocol",
+            "must be `classic`: under `consumer` (KIP-848) the broker assigns, and no assigner is asked",
+        )),
+    }
+}
+
+fn wrong(name: &str, problem: &str) -> Error {
+    Error::InvalidOption { property: known(name), problem: format!("{name} {problem}") }
+}
+
+/// The name as a constant, for errors.
+fn known(name: &str) -> &'static str {
+    super::properties::PROPERTIES
+        .iter()
+        .map(|property| property.name)
+        .find(|known| *known == name)
+        .unwrap_or("property")
+}
+
+fn names(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn truth(name: &str, value: &str) -> Result<bool, Error> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(wrong(name, "must be `true` or `false`")),
+    }
+}
+
+fn millis(name: &str, value: &str) -> Result<Duration, Error> {
+    match value.trim().parse::<u32>() {
+        Ok(millis) => Ok(Duration::from_millis(millis.into())),
+        Err(_) => Err(wrong(name, "must be a whole number of milliseconds, at most 4294967295")),
+    }
+}
+
+/// Text that an `Arc` shares.
+pub(crate) fn shared(text: &str) -> Arc<str> {
+    Arc::from(text)
+}

@@ -1,0 +1,112 @@
+//! Kafka's property names: which plane each belongs to.
+
+/// Who reads a property.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Plane {
+    /// This crate alone.
+    Ours,
+    /// This crate and, where there is a data plane, rdkafka.
+    Both,
+    /// rdkafka alone: passed on untouched by `Consumer`, refused by `GroupMember`, which has no data plane.
+    Rdkafka,
+    /// Nobody: setting it is an error that says why.
+    Refused(&'static str),
+}
+
+/// A property and who reads it.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    /// Kafka's or librdkafka's name.
+    pub name: &'static str,
+    /// Who reads it.
+    pub plane: Plane,
+}
+
+/// Every property that means something here. What is not in it goes to rdkafka where there is one, and is an error
+/// elsewhere.
+pub const PROPERTIES: &[Property] = &[
+    own("allow.foreign.commits"),
+    own("auto.commit.interval.ms"),
+    both("auto.offset.reset"),
+    both("bootstrap.servers"),
+    both("client.id"),
+    both("client.rack"),
+    own("close.timeout.ms"),
+    both("connections.max.idle.ms"),
+    own("default.api.timeout.ms"),
+    own("enable.auto.commit"),
+    own("group.id"),
+    own("group.instance.id"),
+    own("heartbeat.interval.ms"),
+    both("isolation.level"),
+    own("max.poll.interval.ms"),
+    own("metadata.max.age.ms"),
+    own("partition.assignment.strategy"),
+    own("reconnect.backoff.max.ms"),
+    own("reconnect.backoff.ms"),
+    own("request.timeout.ms"),
+    own("retry.backoff.max.ms"),
+    own("retry.backoff.ms"),
+    own("session.timeout.ms"),
+    own("socket.connection.setup.timeout.ms"),
+    refused("allow.auto.create.topics", "this crate never creates topics: create them first"),
+    refused(
+        "enable.auto.offset.store",
+        "offsets are marked with `mark_processed` or by `enable.auto.commit`",
+    ),
+    refused("exclude.internal.topics", "a pattern never matches internal topics"),
+    refused(
+        "group.protocol.type",
+        "the kind of group is the type you build: consumer, pool, election",
+    ),
+    refused(
+        "group.remote.assignor",
+        "the broker would assign: this crate's groups are of the classic protocol",
+    ),
+    refused("offset.store.method", "offsets are stored at the group's coordinator"),
+    refused("offset.store.path", "offsets are stored at the group's coordinator"),
+    refused("sasl.jaas.config", "JAAS is Java's"),
+    refused("transactional.id", "a property of producers"),
+];
+
+const fn own(name: &'static str) -> Property {
+    Property { name, plane: Plane::Ours }
+}
+
+const fn both(name: &'static str) -> Property {
+    Property { name, plane: Plane::Both }
+}
+
+const fn refused(name: &'static str, why: &'static str) -> Property {
+    Property { name, plane: Plane::Refused(why) }
+}
+
+/// Who reads the property of this name; rdkafka where the table does not know it.
+pub fn plane(name: &str) -> Plane {
+    PROPERTIES
+        .iter()
+        .find(|property| property.name == name)
+        .map_or(Plane::Rdkafka, |property| property.plane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_by_plane_and_name_and_names_nothing_twice() {
+        let names = |refused: bool| {
+            PROPERTIES
+                .iter()
+                .filter(move |property| matches!(property.plane, Plane::Refused(_)) == refused)
+                .map(|property| property.name)
+        };
+        assert!(names(false).is_sorted());
+        assert!(names(true).is_sorted());
+        let mut all: Vec<_> = PROPERTIES.iter().map(|property| property.name).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), PROPERTIES.len());
+    }
+}

@@ -1,0 +1,125 @@
+//! Options, checked: what a member is started with.
+
+use std::time::Duration;
+
+use super::options::Options;
+use crate::error::Error;
+use crate::membership::MembershipConfig;
+use crate::types::GroupInstanceId;
+
+/// The identity and times of a member, every one in its range and at peace with the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) group_id: String,
+    pub(crate) group_instance_id: Option<GroupInstanceId>,
+    pub(crate) client_id: String,
+    pub(crate) client_rack: Option<String>,
+    pub(crate) options: Options,
+}
+
+/// The longest rebalance timeout: Kafka's times are 32-bit milliseconds.
+const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
+
+impl Settings {
+    /// Checks everything that can be checked without a broker.
+    pub(crate) fn check(mut options: Options) -> Result<Self, Error> {
+        if let Some(problem) = options.problem.take() {
+            return Err(problem);
+        }
+        let group_id = required("group.id", options.group_id.as_deref())?;
+        let group_instance_id = match &options.group_instance_id {
+            Some(id) => Some(
+                GroupInstanceId::new(id.as_str())
+                    .map_err(|problem| Error::option("group.instance.id", problem.to_string()))?,
+            ),
+            None => None,
+        };
+        check_times(&options)?;
+        let client_id = options.client_id.clone();
+        let client_rack = options.client_rack.clone().filter(|rack| !rack.is_empty());
+        Ok(Self { group_id, group_instance_id, client_id, client_rack, options })
+    }
+
+    /// What the membership machine is told.
+    pub(crate) fn membership(&self, protocol_type: &str) -> MembershipConfig {
+        let options = &self.options;
+        MembershipConfig {
+            group_id: self.group_id.clone(),
+            group_instance_id: self.group_instance_id.clone(),
+            protocol_type: protocol_type.to_owned(),
+            session_timeout: options.session_timeout,
+            rebalance_timeout: options.max_poll_interval,
+            heartbeat_interval: options.heartbeat_interval,
+            request_timeout: options.request_timeout,
+            retry_backoff: options.retry_backoff.0,
+            retry_backoff_max: options.retry_backoff.1,
+            api_timeout: options.default_api_timeout,
+            leave_policy: options.leave_policy,
+        }
+    }
+
+    /// What is legal but worth a warning.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let Options { session_timeout, max_poll_interval, .. } = &self.options;
+        if self.group_instance_id.is_some() && session_timeout > max_poll_interval {
+            warnings.push(format!(
+                "session.timeout.ms ({} ms) is longer than max.poll.interval.ms ({} ms): a static member that is away \
+                 while the group rebalances is removed after the shorter of the two",
+                session_timeout.as_millis(),
+                max_poll_interval.as_millis()
+            ));
+        }
+        warnings
+    }
+}
+
+fn required(property: &'static str, value: Option<&str>) -> Result<String, Error> {
+    match value {
+        None => Err(Error::option(property, "must be set")),
+        Some(text) if text.trim().is_empty() => Err(Error::option(property, "is empty")),
+        Some(text) if text.len() > 32_767 => Err(Error::option(
+            property,
+            "is longer than 32767 bytes, the most that a request can carry",
+        )),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+fn check_times(options: &Options) -> Result<(), Error> {
+    let Options { session_timeout: session, heartbeat_interval, max_poll_interval, .. } = options;
+    for (property, value) in [
+        ("session.timeout.ms", *session),
+        ("max.poll.interval.ms", *max_poll_interval),
+        ("request.timeout.ms", options.request_timeout),
+        ("default.api.timeout.ms", options.default_api_timeout),
+        ("metadata.max.age.ms", options.metadata_max_age),
+        ("retry.backoff.ms", options.retry_backoff.0),
+        ("reconnect.backoff.ms", options.reconnect_backoff.0),
+        ("socket.connection.setup.timeout.ms", options.connection_setup_timeout),
+        ("close.timeout.ms", options.close_timeout),
+        ("auto.commit.interval.ms", options.auto_commit_interval),
+    ] {
+        if value < Duration::from_millis(1) || value > LONGEST {
+            return Err(Error::option(property, "must be from 1 ms to 2147483647 ms"));
+        }
+    }
+    for (property, (first, most)) in [
+        ("retry.backoff.max.ms", options.retry_backoff),
+        ("reconnect.backoff.max.ms", options.reconnect_backoff),
+    ] {
+        if most < first {
+            return Err(Error::option(property, "is shorter than the first back-off"));
+        }
+    }
+    match heartbeat_interval {
+        Some(interval) if interval.is_zero() => {
+            Err(Error::option("heartbeat.interval.ms", "is zero"))
+        }
+        Some(interval) if interval >= session => Err(Error::option(
+            "heartbeat.interval.ms",
+            "must be shorter than session.timeout.ms, by rule a third of it",
+        )),
+        _ => Ok(()),
+    }
+}

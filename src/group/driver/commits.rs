@@ -1,0 +1,113 @@
+//! Commits under way: what was to be stored, and who waits for it.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use tokio::sync::oneshot;
+
+use crate::error::CommitError;
+use crate::membership::{CommitEnd, CommitId};
+use crate::types::{Offsets, Partitions, TopicPartition};
+use crate::wire::api::OffsetCommitResponse;
+use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
+
+/// Commits that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Commits {
+    last: u64,
+    under_way: BTreeMap<CommitId, Commit>,
+}
+
+#[derive(Debug)]
+struct Commit {
+    offsets: Offsets,
+    /// Of which no part has ended yet.
+    open: Offsets,
+    refused: Vec<(TopicPartition, ErrorCode)>,
+    /// The worst that a part ended with.
+    error: Option<CommitError>,
+    reply: oneshot::Sender<Result<(), CommitError>>,
+}
+
+impl Commits {
+    /// Takes a commit on; the machine decides when it is sent.
+    pub(super) fn begin(&mut self, offsets: Offsets, reply: oneshot::Sender<Result<(), CommitError>>) -> CommitId {
+        self.last += 1;
+        let id = CommitId(self.last);
+        let open = offsets.clone();
+        self.under_way.insert(id, Commit { offsets, open, refused: Vec::new(), error: None, reply });
+        id
+    }
+
+    /// What was to be stored.
+    pub(super) fn offsets(&self, id: CommitId) -> Offsets {
+        self.under_way.get(&id).map(|commit| commit.offsets.clone()).unwrap_or_default()
+    }
+
+    /// Keeps what became of each partition; says what the answer means for the membership.
+    pub(super) fn answered(&mut self, id: CommitId, response: OffsetCommitResponse) -> ErrorCode {
+        let codes = response.partitions;
+        let telling = codes.iter().map(|(_, code)| *code).max_by_key(|code| weight(*code));
+        if let Some(commit) = self.under_way.get_mut(&id) {
+            let refused = codes.into_iter().filter(|(_, code)| !code.is_none() && weight(*code) == 1);
+            commit.refused.extend(refused);
+        }
+        telling.unwrap_or_default()
+    }
+
+    /// A part of a commit has ended; the last one ends the commit.
+    pub(super) fn part_ended(&mut self, id: CommitId, part: impl Fn(&Offsets) -> Offsets, end: CommitEnd) {
+        let Some(commit) = self.under_way.get_mut(&id) else {
+            return;
+        };
+        let part = part(&commit.open);
+        commit.open.retain(|partition, _| !part.contains_key(partition));
+        let partitions = || part.keys().cloned().collect::<Partitions>();
+        let error = match end {
+            CommitEnd::Answered => None,
+            CommitEnd::NoLongerOwned => Some(CommitError::NoLongerOwned(partitions())),
+            CommitEnd::NotOwned => Some(CommitError::NotOwned(partitions())),
+            CommitEnd::Refused(code) => Some(CommitError::RefusedWhole(code)),
+            CommitEnd::TimedOut => Some(CommitError::TimedOut),
+            CommitEnd::Closed => Some(CommitError::Closed),
+        };
+        commit.error = commit.error.take().or(error);
+        if commit.open.is_empty() {
+            if let Some(commit) = self.under_way.remove(&id) {
+                commit.finish();
+            }
+        }
+    }
+
+    /// Ends everything that is left, and says what was not stored.
+    pub(super) fn close_all(&mut self) -> Offsets {
+        let mut left = Offsets::new();
+        for (_, mut commit) in mem::take(&mut self.under_way) {
+            left.append(&mut commit.open);
+            commit.error = Some(CommitError::Closed);
+            commit.finish();
+        }
+        left
+    }
+}
+
+impl Commit {
+    fn finish(self) {
+        let result = match (self.error, self.refused.is_empty()) {
+            (Some(error), _) => Err(error),
+            (None, false) => Err(CommitError::Refused(self.refused)),
+            (None, true) => Ok(()),
+        };
+        // Nobody waits if the future was dropped.
+        drop(self.reply.send(result));
+    }
+}
+
+/// How much a partition's code says about the membership: most says what concerns the whole commit.
+fn weight(code: ErrorCode) -> u8 {
+    match code {
+        ErrorCode::None => 0,
+        _ if recovery(ApiKey::OffsetCommit, code) == Recovery::Proceed => 1,
+        _ => 2,
+    }
+}

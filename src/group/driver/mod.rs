@@ -1,0 +1,290 @@
+//! The one task that owns a member: it carries what the machine asks for to brokers, to the group's protocol, to the
+//! application, and brings back what they answer. It never waits for any of them.
+
+mod commits;
+mod outputs;
+mod report;
+mod round_trip;
+mod work;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use self::commits::Commits;
+use self::report::Report;
+use self::round_trip::Answer;
+use self::work::Turn;
+use super::command::{Command, End};
+use super::gather::Gatherer;
+use super::hosted::{Hosted, Reaction};
+use super::jobs::Jobs;
+use super::mailbox::Mailbox;
+use super::settings::Settings;
+use super::status::Status;
+use crate::client::Client;
+use crate::error::Error;
+use crate::membership::{Event, Membership};
+use crate::protocol::Cause;
+use crate::types::{Cluster, Generation, Offsets};
+
+/// What a driver leaves for the application.
+#[derive(Debug)]
+pub(crate) enum Said<H, N> {
+    /// What happened to what is held, with what the protocol has to say to it.
+    Event { event: Event<H>, notices: Vec<N> },
+    /// Something else worth knowing.
+    Notice(N),
+}
+
+/// The mailbox between a driver of `P` and its application.
+pub(crate) type MailboxOf<P> = Mailbox<Said<<P as crate::protocol::GroupProtocol>::Held, <P as crate::protocol::GroupProtocol>::Notice>>;
+
+/// A member at work.
+pub(crate) struct Driver<P: Hosted> {
+    machine: Membership<P::Held>,
+    protocol: P,
+    client: Client,
+    group_id: Arc<str>,
+    /// Names this member's own connection.
+    lane: u64,
+    close_timeout: Duration,
+    rebalance_timeout: Duration,
+    request_timeout: Duration,
+    jobs: Jobs,
+    turn: Turn,
+    gatherer: Option<Arc<dyn Gatherer>>,
+    dice: fastrand::Rng,
+
+    mailbox: Arc<MailboxOf<P>>,
+    /// What the protocol says to the assignment that the machine is about to announce.
+    notices: Vec<P::Notice>,
+    commands: mpsc::Receiver<Command<P>>,
+    answers: JoinSet<Answer>,
+    cluster: watch::Receiver<Arc<Cluster>>,
+    commits: Commits,
+    report: Report<P::Held>,
+    /// A round that is to begin unless another has by then.
+    due: Option<Due>,
+    ending: Ending,
+}
+
+/// A round that is to begin later.
+struct Due {
+    at: Instant,
+    cause: Cause,
+    generation: Generation,
+}
+
+/// Whether the membership is about to end, and who wants to know.
+#[derive(Default)]
+struct Ending {
+    asked: bool,
+    /// Nobody takes events any more.
+    deserted: bool,
+    waiting: Vec<oneshot::Sender<Result<Offsets, Error>>>,
+    ended: Option<Option<Error>>,
+}
+
+/// What a driver is made of.
+pub(crate) struct Parts<P: Hosted> {
+    pub(crate) settings: Settings,
+    pub(crate) protocol: P,
+    pub(crate) client: Client,
+    pub(crate) jobs: Jobs,
+    pub(crate) gatherer: Option<Arc<dyn Gatherer>>,
+    pub(crate) mailbox: Arc<MailboxOf<P>>,
+    pub(crate) commands: mpsc::Receiver<Command<P>>,
+    pub(crate) status: watch::Sender<Status<P::Held>>,
+    pub(crate) seed: u64,
+}
+
+impl<P: Hosted> Driver<P> {
+    /// Prepares a member that has not joined.
+    pub(crate) fn new(parts: Parts<P>) -> Self {
+        let Parts { settings, protocol, client, jobs, gatherer, mailbox, commands, status, seed } = parts;
+        let config = settings.membership(protocol.protocol_type());
+        let mut dice = fastrand::Rng::with_seed(seed);
+        let mut cluster = client.cluster();
+        cluster.mark_changed();
+        Self {
+            machine: Membership::new(config, dice.u64(..)),
+            protocol,
+            group_id: Arc::from(settings.group_id.as_str()),
+            lane: client.new_lane(),
+            close_timeout: settings.options.close_timeout,
+            rebalance_timeout: settings.options.max_poll_interval,
+            request_timeout: settings.options.request_timeout,
+            jobs,
+            turn: Turn::default(),
+            gatherer,
+            dice,
+            mailbox,
+            notices: Vec::new(),
+            commands,
+            answers: JoinSet::new(),
+            cluster,
+            commits: Commits::default(),
+            report: Report::new(&settings, status),
+            due: None,
+            ending: Ending::default(),
+            client,
+        }
+    }
+
+    /// Joins, and stays until the membership ends.
+    pub(crate) async fn run(mut self) {
+        self.client.watch_topics(self.lane, self.protocol.interest());
+        self.machine.join(now());
+        loop {
+            self.drain();
+            if self.ending.ended.is_some() {
+                break;
+            }
+            self.turn_once().await;
+        }
+        self.finish().await;
+    }
+
+    /// Waits for the next thing to happen, and tells the machine.
+    async fn turn_once(&mut self) {
+        let due = self.due.as_ref().map(|due| due.at);
+        let wake = self.machine.poll_timeout().into_iter().chain(due).min();
+        tokio::select! {
+            Some(answer) = self.answers.join_next() => {
+                if let Ok(answer) = answer {
+                    self.answered(answer);
+                }
+            }
+            command = self.commands.recv(), if !self.ending.deserted => match command {
+                Some(command) => self.command(command),
+                None => self.desert(),
+            },
+            () = self.mailbox.signalled() => self.signs(),
+            Ok(()) = self.cluster.changed() => self.cluster_changed(),
+            () = sleep_until(wake) => self.timeout(),
+        }
+    }
+
+    fn timeout(&mut self) {
+        let now = now();
+        self.machine.handle_timeout(now);
+        if let Some(Due { cause, generation, .. }) = self.due.take_if(|due| due.at <= now) {
+            // Whoever was quicker has started the round that this one was to be.
+            if self.machine.generation() == generation {
+                self.machine.rejoin(now, cause);
+            }
+        }
+    }
+
+    /// What the application did: took an event, asked for one, gave something up.
+    fn signs(&mut self) {
+        let signs = self.mailbox.signs();
+        let now = now();
+        if let Some(id) = signs.released {
+            self.machine.release(now, id);
+        }
+        if signs.taken {
+            self.machine.delivered(now);
+        }
+        if signs.asked {
+            self.machine.waiting(now);
+        }
+    }
+
+    fn command(&mut self, command: Command<P>) {
+        let now = now();
+        match command {
+            Command::Commit { offsets, reply } => {
+                let items = P::committed_items(&offsets);
+                let id = self.commits.begin(offsets, reply);
+                self.machine.commit(now, id, items);
+            }
+            Command::Rejoin(cause) => self.machine.rejoin(now, cause),
+            Command::Reconfigure(change) => {
+                let cause = change(&mut self.protocol);
+                self.client.watch_topics(self.lane, self.protocol.interest());
+                if let Some(cause) = cause {
+                    self.machine.rejoin(now, cause);
+                }
+            }
+            Command::End { how, reply } => {
+                self.ending.waiting.extend(reply);
+                self.end(now, how);
+            }
+        }
+    }
+
+    fn end(&mut self, now: Instant, how: End) {
+        if std::mem::replace(&mut self.ending.asked, true) {
+            return;
+        }
+        let deadline = now + self.close_timeout;
+        match how {
+            End::Leave => self.machine.leave(now, "left", deadline),
+            End::Close => self.machine.close(now, deadline),
+        }
+    }
+
+    /// The application has dropped the member: nothing of it is awaited any more.
+    fn desert(&mut self) {
+        self.ending.deserted = true;
+        self.end(now(), End::Close);
+    }
+
+    /// Topics, partitions or brokers have changed.
+    fn cluster_changed(&mut self) {
+        let cluster = Arc::clone(&self.cluster.borrow_and_update());
+        let Reaction { rejoin, notices } = self.protocol.cluster_changed(&cluster, self.dice.f64());
+        for notice in notices {
+            self.mailbox.notice(Said::Notice(notice));
+        }
+        if let Some(rejoin) = rejoin {
+            self.schedule(rejoin.cause, rejoin.after);
+        }
+    }
+
+    fn schedule(&mut self, cause: Cause, after: Duration) {
+        let (at, generation) = (now() + after, self.machine.generation());
+        if self.due.as_ref().is_none_or(|due| due.at > at || due.generation != generation) {
+            self.due = Some(Due { at, cause, generation });
+        }
+    }
+
+    /// Tells everyone who waits, and closes the member's own connection.
+    async fn finish(mut self) {
+        let ended = self.ending.ended.take().flatten();
+        self.client.unwatch_topics(self.lane);
+        self.client.close_lane(self.lane);
+        self.commands.close();
+        let left = self.commits.close_all();
+        while let Some(command) = self.commands.recv().await {
+            match command {
+                Command::Commit { reply, .. } => drop(reply.send(Err(crate::error::CommitError::Closed))),
+                Command::End { reply, .. } => self.ending.waiting.extend(reply),
+                Command::Rejoin(_) | Command::Reconfigure(_) => {}
+            }
+        }
+        for reply in self.ending.waiting.drain(..) {
+            // Nobody waits if the future was dropped.
+            drop(reply.send(ended.clone().map_or_else(|| Ok(left.clone()), Err)));
+        }
+        self.report.ended(ended.clone());
+        self.mailbox.end(ended);
+        self.answers.shutdown().await;
+    }
+}
+
+/// The one clock of the crate: tokio's, which tests can pause.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}

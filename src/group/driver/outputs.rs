@@ -1,0 +1,78 @@
+//! Does what the machine asks for.
+
+use super::{Driver, Said, now};
+use crate::error::Error;
+use crate::group::hosted::Hosted;
+use crate::membership::{Ended, Event, Output};
+
+impl<P: Hosted> Driver<P> {
+    /// Does everything that the machine asks for, and what follows from it at once.
+    pub(super) fn drain(&mut self) {
+        while let Some(output) = self.machine.poll_output() {
+            self.perform(output);
+        }
+        self.report.observe(&self.machine);
+    }
+
+    fn perform(&mut self, output: Output<P::Held>) {
+        match output {
+            Output::FindCoordinator { id } => self.find_coordinator(id),
+            Output::Send { id, lane, request, deadline } => {
+                self.report.sending(&request, now());
+                self.send(id, lane, request, deadline);
+            }
+            Output::Commit { id, commit, items, identity, deadline } => {
+                self.report.committing();
+                self.send_commit(id, commit, &items, identity, deadline);
+            }
+            Output::CommitEnded { commit, items, end } => {
+                let part = |offsets: &_| P::offsets_of(&items, offsets);
+                self.commits.part_ended(commit, part, end);
+            }
+            Output::DropRounds => self.client.close_lane(self.lane),
+            Output::Work { id, work } => self.work(id, work),
+            Output::Event(event) => self.tell(event),
+        }
+    }
+
+    fn tell(&mut self, event: Event<P::Held>) {
+        self.report.telling(&event, now());
+        if let Event::Ended(ended) = event {
+            self.ending.ended = Some(self.error_of(ended));
+            return;
+        }
+        let notices = match &event {
+            Event::Assigned { .. } => std::mem::take(&mut self.notices),
+            _ => Vec::new(),
+        };
+        if !self.ending.deserted {
+            return self.mailbox.put(Said::Event { event, notices });
+        }
+        if let Event::Revoked { id, .. } = event {
+            self.machine.release(now(), id);
+        }
+        self.machine.delivered(now());
+    }
+
+    /// What `next()` says of the end; nothing when it was asked for.
+    fn error_of(&self, ended: Ended) -> Option<Error> {
+        let group = || self.group_id.to_string();
+        Some(match ended {
+            Ended::Closed { .. } => return None,
+            Ended::Fenced { group_instance_id, refused } => {
+                Error::FencedInstanceId { group: group(), group_instance_id, refused }
+            }
+            Ended::Refused { api, code } => self.report.refusal(api, code),
+            Ended::NoCommonProtocol => Error::NoCommonProtocol {
+                group: group(),
+                protocol_type: self.protocol.protocol_type().to_owned(),
+                ours: self.report.offered().to_vec(),
+            },
+            Ended::GroupFull => Error::GroupFull { group: group(), is_static: self.report.is_static() },
+            Ended::ManagedByBroker => Error::GroupManagedByBroker(group()),
+            Ended::Inconsistent { what } => Error::Inconsistent(what),
+            Ended::PlanFailed { message } => Error::AssignFailed(message),
+            Ended::Unsupported { message } => Error::Unsupported(message),
+        })
+    }
+}

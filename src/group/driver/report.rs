@@ -1,0 +1,201 @@
+//! What a driver tells of itself: status, one line a round, a span.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tracing::info;
+
+use crate::error::Error;
+use crate::group::settings::Settings;
+use crate::group::status::{Round, Status};
+use crate::membership::{Event, Failure, GroupRequest, GroupResponse, Membership};
+use crate::protocol::{Cause, Holding, Led};
+use crate::types::{Generation, GroupInstanceId};
+use crate::wire::{ApiKey, ErrorCode};
+
+/// Keeps the status, and times the rounds.
+#[derive(Debug)]
+pub(super) struct Report<H> {
+    settings: Settings,
+    status: watch::Sender<Status<H>>,
+    offered: Vec<String>,
+    timing: Timing,
+}
+
+/// The times of the round that is under way.
+#[derive(Debug, Default)]
+struct Timing {
+    cause: Option<Cause>,
+    began: Option<Instant>,
+    join_sent: Option<Instant>,
+    joined: Option<Instant>,
+    plan: Option<(Instant, Option<Instant>)>,
+    members: Option<usize>,
+    sync_sent: Option<Instant>,
+    synced: Option<Instant>,
+    protocol: Option<String>,
+    leader: Option<String>,
+}
+
+impl<H: Holding> Report<H> {
+    pub(super) fn new(settings: &Settings, status: watch::Sender<Status<H>>) -> Self {
+        Self { settings: settings.clone(), status, offered: Vec::new(), timing: Timing::default() }
+    }
+
+    pub(super) fn group_instance_id(&self) -> Option<&GroupInstanceId> {
+        self.settings.group_instance_id.as_ref()
+    }
+
+    pub(super) fn is_static(&self) -> bool {
+        self.settings.group_instance_id.is_some()
+    }
+
+    /// The protocols that were last offered.
+    pub(super) fn offered(&self) -> &[String] {
+        &self.offered
+    }
+
+    pub(super) fn described(&mut self, protocols: &[(String, bytes::Bytes)]) {
+        self.offered = protocols.iter().map(|(name, _)| name.clone()).collect();
+    }
+
+    /// The error that a refusal for good ends with.
+    pub(super) fn refusal(&self, api: ApiKey, code: ErrorCode) -> Error {
+        match code {
+            ErrorCode::GroupAuthorizationFailed => {
+                Error::GroupAuthorization { group: self.settings.group_id.clone(), api }
+            }
+            ErrorCode::InvalidSessionTimeout => Error::SessionTimeoutRefused(self.settings.options.session_timeout),
+            ErrorCode::InvalidGroupId => Error::option("group.id", "the broker refuses it"),
+            _ => Error::Refused { api, code },
+        }
+    }
+
+    pub(super) fn round_began(&mut self, cause: Cause, now: Instant) {
+        if self.timing.began.is_some() && self.timing.synced.is_none() {
+            self.status.send_modify(|status| status.counters.failed_rebalances += 1);
+        }
+        self.timing = Timing { cause: Some(cause), began: Some(now), ..Timing::default() };
+    }
+
+    pub(super) fn sending(&mut self, request: &GroupRequest, now: Instant) {
+        match request {
+            GroupRequest::Join(_) => self.timing.join_sent = Some(now),
+            GroupRequest::Sync(_) => self.timing.sync_sent = Some(now),
+            GroupRequest::Heartbeat(_) => self.count(|status| status.counters.heartbeats += 1),
+            GroupRequest::Leave(_) => {}
+        }
+    }
+
+    pub(super) fn committing(&mut self) {
+        self.count(|status| status.counters.commits += 1);
+    }
+
+    pub(super) fn answered(&mut self, response: &Result<GroupResponse, Failure>, _sent: Instant, now: Instant) {
+        match response {
+            Ok(GroupResponse::Join(join)) if join.error.is_none() => {
+                self.timing.joined = Some(now);
+                self.timing.protocol.clone_from(&join.protocol);
+                self.timing.leader = Some(join.leader.to_string());
+            }
+            Ok(GroupResponse::Sync(sync)) if sync.error.is_none() => self.timing.synced = Some(now),
+            _ => {}
+        }
+    }
+
+    pub(super) fn planning(&mut self, led: &Led, now: Instant) {
+        self.timing.plan = Some((now, None));
+        self.timing.members = Some(led.members.len());
+    }
+
+    pub(super) fn planned(&mut self, now: Instant) {
+        if let Some((_, end)) = &mut self.timing.plan {
+            *end = Some(now);
+        }
+    }
+
+    /// What the application is about to be told.
+    pub(super) fn telling(&mut self, event: &Event<H>, now: Instant) {
+        match event {
+            Event::Assigned { generation, leads, .. } => self.round_ended(*generation, *leads, now),
+            Event::Lost { cause, .. } => {
+                info!(group = self.settings.group_id, ?cause, "assignment lost");
+                self.count(|status| status.counters.losses += 1);
+            }
+            _ => {}
+        }
+    }
+
+    fn round_ended(&mut self, generation: Generation, leads: bool, now: Instant) {
+        let timing = std::mem::take(&mut self.timing);
+        let round = timing.round(generation, now);
+        info!(
+            group = self.settings.group_id,
+            generation = generation.0,
+            protocol = timing.protocol.as_deref(),
+            leader = timing.leader.as_deref(),
+            leads,
+            cause = %round.cause,
+            join_ms = round.join.as_millis(),
+            sync_ms = round.sync.as_millis(),
+            "round ended"
+        );
+        self.status.send_modify(|status| {
+            status.counters.rebalances += 1;
+            status.protocol = timing.protocol;
+            status.last_round = Some(round);
+        });
+    }
+
+    /// Copies what the machine shows, where it has changed.
+    pub(super) fn observe(&self, machine: &Membership<H>) {
+        self.status.send_if_modified(|status| {
+            let changed = status.state != machine.state()
+                || status.generation != machine.generation()
+                || status.member_id != *machine.member_id()
+                || status.assignment != *machine.held();
+            status.owned_until = machine.owned_until();
+            if changed {
+                status.state = machine.state();
+                status.generation = machine.generation();
+                status.member_id = machine.member_id().clone();
+                status.is_leader = machine.is_leader();
+                status.assignment = machine.held().clone();
+            }
+            changed
+        });
+    }
+
+    pub(super) fn ended(&self, error: Option<Error>) {
+        self.status.send_modify(|status| {
+            status.assignment = H::default();
+            status.owned_until = None;
+            status.ended = Some(error.map_or(Ok(()), Err));
+        });
+    }
+
+    /// Counts without waking whoever watches.
+    fn count(&self, change: impl FnOnce(&mut Status<H>)) {
+        self.status.send_if_modified(|status| {
+            change(status);
+            false
+        });
+    }
+}
+
+impl Timing {
+    fn round(&self, generation: Generation, now: Instant) -> Round {
+        let between = |from: Option<Instant>, to: Option<Instant>| {
+            from.zip(to).map_or(Duration::ZERO, |(from, to)| to.saturating_duration_since(from))
+        };
+        Round {
+            generation,
+            cause: self.cause.clone().unwrap_or(Cause::GroupRebalancing),
+            revoke: between(self.began, self.join_sent),
+            join: between(self.join_sent, self.joined),
+            plan: self.plan.map(|(from, to)| to.unwrap_or(now).saturating_duration_since(from)),
+            sync: between(self.sync_sent, self.synced),
+            members: self.members,
+        }
+    }
+}

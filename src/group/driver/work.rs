@@ -1,0 +1,175 @@
+//! Work for the group's protocol. What runs the application's code goes to the job threads.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::{Answer, Driver, now};
+use crate::client::Client;
+use crate::group::gather::Gatherer;
+use crate::group::hosted::Hosted;
+use crate::group::jobs::{Hanging, Jobs};
+use crate::membership::{Work, WorkId};
+use crate::protocol::{DescribeJob, Facts, JobError, Joined, Joining, LeadJob, Led, Needs, Plan};
+
+/// The longest that a leader waits for fresh metadata.
+const METADATA: Duration = Duration::from_secs(5);
+
+/// One job of a member at a time: whoever holds the lock. In it, the job that was given up last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turn(Arc<Mutex<Option<Hanging>>>);
+
+/// A job's result.
+pub(super) enum Worked {
+    Described { id: WorkId, result: Result<Vec<(String, Bytes)>, JobError> },
+    Planned { id: WorkId, planned: Planned },
+}
+
+/// A leader's work, done or given up.
+pub(super) struct Planned {
+    result: Result<Plan, JobError>,
+    led: Led,
+    facts: Facts,
+    hook_failed: Option<String>,
+}
+
+impl<P: Hosted> Driver<P> {
+    pub(super) fn work(&mut self, id: WorkId, work: Work<P::Held>) {
+        match work {
+            Work::BeforeJoin { held, cause } => {
+                self.report.round_began(cause.clone(), now());
+                let release = self.protocol.before_join(&held, &cause);
+                self.machine.handle_release_wanted(now(), id, release);
+            }
+            Work::Describe { held, generation, member_id, cause, nonce } => {
+                let joining =
+                    Joining { held: &held, generation, member_id: &member_id, cause: &cause, nonce };
+                let job = self.protocol.describe(joining);
+                self.start_describe(id, job);
+            }
+            Work::Lead { led, deadline } => {
+                self.report.planning(&led, now());
+                let (needs, job) = self.protocol.lead(led.clone());
+                self.start_lead(id, Lead { needs, job, led, deadline });
+            }
+            Work::Join { generation, protocol, member_id, leads, held, assignment } => {
+                let change = self.protocol.joined(Joined {
+                    generation,
+                    protocol: &protocol,
+                    member_id: &member_id,
+                    group_instance_id: self.report.group_instance_id(),
+                    leads,
+                    held: &held,
+                    assignment,
+                });
+                self.notices = change.notices;
+                let change = crate::protocol::Change { notices: Vec::new(), ..change_without(change.revoke, change.add, change.rejoin, change.heartbeat_interval) };
+                self.machine.handle_change(now(), id, change);
+            }
+        }
+    }
+
+    fn start_describe(&mut self, id: WorkId, job: DescribeJob) {
+        let (jobs, turn) = (self.jobs.clone(), self.turn.clone());
+        let longest = (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
+        let deadline = now() + longest;
+        self.answers.spawn(async move {
+            let result = run(&jobs, turn, deadline, job).await;
+            Answer::Worked(Worked::Described { id, result })
+        });
+    }
+
+    fn start_lead(&mut self, id: WorkId, lead: Lead) {
+        let (jobs, turn, client) = (self.jobs.clone(), self.turn.clone(), self.client.clone());
+        let (gatherer, group) = (self.gatherer.clone(), self.group_id.clone());
+        self.answers.spawn(async move {
+            let planned = lead.run(&client, &group, gatherer, &jobs, turn).await;
+            Answer::Worked(Worked::Planned { id, planned })
+        });
+    }
+
+    pub(super) fn worked(&mut self, worked: Worked) {
+        match worked {
+            Worked::Described { id, result } => {
+                if let Ok(protocols) = &result {
+                    self.report.described(protocols);
+                }
+                self.machine.handle_described(now(), id, result);
+            }
+            Worked::Planned { id, planned } => {
+                let Planned { result, led, facts, hook_failed } = planned;
+                if let Some(notice) = hook_failed.and_then(P::hook_failed) {
+                    self.mailbox.notice(super::Said::Notice(notice));
+                }
+                self.report.planned(now());
+                let result = match result {
+                    Err(error @ (JobError::TimedOut | JobError::Hanging | JobError::Panicked(_))) => {
+                        self.protocol.keep_plan(led, facts, error)
+                    }
+                    done => done,
+                };
+                self.machine.handle_planned(now(), id, result);
+            }
+        }
+    }
+}
+
+/// A leader's work: what it needs, and the job.
+struct Lead {
+    needs: Needs,
+    job: LeadJob,
+    led: Led,
+    deadline: Instant,
+}
+
+impl Lead {
+    async fn run(
+        self,
+        client: &Client,
+        group: &Arc<str>,
+        gatherer: Option<Arc<dyn Gatherer>>,
+        jobs: &Jobs,
+        turn: Turn,
+    ) -> Planned {
+        let Self { needs, job, led, deadline } = self;
+        let refresh = client.refresh_metadata(&needs.topics, deadline.min(now() + METADATA).into());
+        if !needs.topics.is_empty() && refresh.await.is_err() {
+            tracing::warn!(group = &**group, "planning on metadata that could not be refreshed");
+        }
+        let mut facts = Facts { cluster: client.cluster().borrow().clone(), gathered: None };
+        let mut hook_failed = None;
+        if let (true, Some(gatherer)) = (needs.gather, gatherer) {
+            match gatherer.gather(client, group, &needs.topics, deadline).await {
+                Ok(gathered) => facts.gathered = Some(gathered),
+                Err(problem) => hook_failed = Some(problem),
+            }
+        }
+        let known = facts.clone();
+        let result = run(jobs, turn, deadline, move || job(known)).await;
+        Planned { result, led, facts, hook_failed }
+    }
+}
+
+/// Runs a job when it is this member's turn; gives it up at its deadline. Cancelling abandons nothing.
+async fn run<R: Send + 'static>(
+    jobs: &Jobs,
+    turn: Turn,
+    deadline: Instant,
+    job: impl FnOnce() -> Result<R, JobError> + Send + 'static,
+) -> Result<R, JobError> {
+    let taken = tokio::time::timeout_at(deadline.into(), turn.0.lock_owned()).await;
+    let mut turn: OwnedMutexGuard<Option<Hanging>> = taken.map_err(|_| JobError::TimedOut)?;
+    if turn.as_ref().is_some_and(|hanging| !hanging.has_ended()) {
+        return Err(JobError::Hanging);
+    }
+    let mut running = jobs.start(job);
+    match tokio::time::timeout_at(deadline.into(), running.result()).await {
+        Ok(result) => result,
+        Err(_) => {
+            *turn = Some(running.abandon());
+            Err(JobError::TimedOut)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What an application is told.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+
+use super::mailbox::Mailbox;
+use crate::assign::{self, MetadataError};
+use crate::membership::{LossCause, RevocationId};
+use crate::protocol::Cause;
+use crate::types::{Generation, Partitions};
+
+/// What happened to a member, from `GroupMember::next`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A round has ended: what is new, and what is held in all. Said once a round, also when nothing is new.
+    Assigned(Assigned),
+    /// Must be given up: finish, commit, and ask for the next event, which lets go. Or hold it, see [`Revoked`].
+    Revoked(Revoked),
+    /// Gone already. Stop, and do not commit: another member may have it by now.
+    Lost(Lost),
+    /// The leader could not plan; every member keeps what it validly had. The group tries again by itself.
+    AssignFailed(AssignFailed),
+    /// Topics that are subscribed to and do not exist. Said once each time the list changes; the member waits for them.
+    MissingTopics(Vec<Arc<str>>),
+    /// The assignment held partitions of topics that are not subscribed to. They were not taken, and a round that
+    /// puts it right has been asked for.
+    Unwanted(Partitions),
+    /// The group's other members speak none of our protocols. Joining is tried again for `default.api.timeout.ms`,
+    /// since old members may leave; then `next()` returns an error.
+    NoCommonProtocol,
+    /// The coordinator refuses heartbeats for lack of authorisation. Said once; after a session everything is lost.
+    Unauthorized,
+    /// An event was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins again now.
+    Stalled,
+    /// What a hook of the application did wrong: a `Gather` that failed, metadata that panicked. The round went on.
+    HookFailed(String),
+}
+
+/// Why a plan was not made.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AssignFailed {
+    pub(crate) by: String,
+    pub(crate) message: String,
+}
+
+impl AssignFailed {
+    /// The leader that could not plan: its instance id, or else its member id.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// What its assigner said.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+/// What a member gained in a round, and what it holds now.
+pub struct Assigned {
+    pub(crate) added: Partitions,
+    pub(crate) held: Partitions,
+    pub(crate) generation: Generation,
+    pub(crate) leads: bool,
+    pub(crate) told: Option<Told>,
+}
+
+/// What a leader's assigner said to a member: bytes, and the codec that reads them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) codec: u8,
+    pub(crate) bytes: Bytes,
+}
+
+impl Assigned {
+    /// What is new.
+    pub fn partitions(&self) -> &Partitions {
+        &self.added
+    }
+
+    /// Everything that is held now.
+    pub fn all(&self) -> &Partitions {
+        &self.held
+    }
+
+    /// The generation that this is the plan of.
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Whether this member made the plan.
+    pub fn is_leader(&self) -> bool {
+        self.leads
+    }
+
+    /// What the leader's assigner told this member (`plan.tell`), if it told anything.
+    pub fn told<U: DeserializeOwned>(&self) -> Option<Result<U, MetadataError>> {
+        self.told.as_ref().map(|told| assign::decode_told(told.codec, &told.bytes))
+    }
+}
+
+impl fmt::Debug for Assigned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assigned")
+            .field("partitions", &self.added)
+            .field("all", &self.held)
+            .field("generation", &self.generation)
+            .field("is_leader", &self.leads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Partitions that must be given up.
+///
+/// Asking for the next event gives them up, unless somebody [holds](Self::hold) them: then they are given up when
+/// the last hold is dropped as well. What is not given up by the [deadline](Self::deadline) is [`Lost`].
+pub struct Revoked {
+    pub(crate) partitions: Partitions,
+    pub(crate) deadline: Instant,
+    pub(crate) cause: Cause,
+    pub(crate) token: Weak<ReleaseToken>,
+}
+
+impl Revoked {
+    /// What must be given up.
+    pub fn partitions(&self) -> &Partitions {
+        &self.partitions
+    }
+
+    /// When it is lost, given up or not. The rebalance timeout (`max.poll.interval.ms`) after the group was last
+    /// known to be at rest, less 5 s or a tenth of it, whichever is smaller.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Why.
+    pub fn cause(&self) -> &Cause {
+        &self.cause
+    }
+
+    /// Keeps the partitions until the guard is dropped, or the deadline has passed: for work that other tasks finish.
+    pub fn hold(&self) -> Hold {
+        Hold { _token: self.token.upgrade() }
+    }
+}
+
+impl fmt::Debug for Revoked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revoked")
+            .field("partitions", &self.partitions)
+            .field("deadline", &self.deadline)
+            .field("cause", &self.cause)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps revoked partitions from being given up. `Send`, and outlives the event.
+#[must_use = "dropping the hold gives the partitions up"]
+pub struct Hold {
+    _token: Option<Arc<ReleaseToken>>,
+}
+
+impl fmt::Debug for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hold")
+    }
+}
+
+/// Gives a revocation up when its last owner lets go.
+pub(crate) struct ReleaseToken {
+    pub(crate) id: RevocationId,
+    pub(crate) mailbox: Arc<Mailbox<Event>>,
+}
+
+impl Drop for ReleaseToken {
+    fn drop(&mut self) {
+        self.mailbox.release(self.id);
+    }
+}
+
+/// Partitions that are gone.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Lost {
+    pub(crate) partitions: Partitions,
+    pub(crate) cause: LossCause,
+}
+
+impl Lost {
+    /// What is gone.
+    pub fn partitions(&self) -> &Partitions {
+        &self.partitions
+    }
+
+    /// Why.
+    pub fn cause(&self) -> &LossCause {
+        &self.cause
+    }
+}
+
+/// How much time is left until `deadline`, at `now`.
+pub(crate) fn left(deadline: Instant, now: Instant) -> Duration {
+    deadline.saturating_duration_since(now)
+}

@@ -13,6 +13,7 @@ use std::time::Duration;
 use kafka_protocol::protocol::StrBytes;
 
 use super::{ErrorCode, ReadError, Reader};
+use crate::types::{GroupInstanceId, MemberId};
 
 pub(crate) use api_versions::{ApiRange, ApiVersionsRequest, ApiVersionsResponse};
 pub(crate) use find_coordinator::{FindCoordinatorRequest, FindCoordinatorResponse};
@@ -27,6 +28,25 @@ pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 /// Text as the encoder wants it.
 fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
+}
+
+fn id(id: &MemberId) -> StrBytes {
+    text(id.as_str())
+}
+
+/// On a version without instance ids, the encoder refuses one: a static member never turns dynamic unnoticed.
+fn instance_id(id: Option<&GroupInstanceId>) -> Option<StrBytes> {
+    id.map(|id| text(id.as_str()))
+}
+
+/// KIP-800: at most 255 characters, for the broker's log.
+fn reason(reason: Option<&str>) -> Option<StrBytes> {
+    reason.map(|reason| reason.chars().take(255).collect::<String>().into())
+}
+
+/// A timeout as Kafka writes it.
+fn millis(duration: Duration) -> i32 {
+    i32::try_from(duration.as_millis()).unwrap_or(i32::MAX)
 }
 
 /// `throttle_time_ms`, in a version that has it: for how long the broker wants to be left alone.

@@ -67,6 +67,8 @@ pub(crate) enum Failure {
     Unsupported(String),
     /// The answer could not be read.
     Unreadable,
+    /// FindCoordinator was answered with an error.
+    Refused(ErrorCode),
 }
 
 /// Who sends: stamped on everything but JoinGroup.
@@ -92,7 +94,8 @@ pub(crate) enum Output<H> {
     DropRounds,
     /// Have the group's protocol do this; answer with `handle_…` by the id.
     Work { id: WorkId, work: Work<H> },
-    /// Tell the application. The driver says when it was taken (`delivered`).
+    /// Tell the application. The driver says when it was taken (`delivered`); one that is given out before takes the
+    /// place of the one that was not taken.
     Event(Event<H>),
 }
 
@@ -111,6 +114,8 @@ pub(crate) enum CommitEnd {
     TimedOut,
     /// The membership ended first.
     Closed,
+    /// Too many commits were waiting already.
+    TooMany,
 }
 
 /// What the group's protocol is to do, off the machine.

@@ -37,6 +37,8 @@ pub enum Cause {
     Unanswered,
     /// The application had stopped asking for events, and asks again.
     ProgressResumed,
+    /// The member is closing: what it held is given up before it goes.
+    Closing,
 }
 
 impl fmt::Display for Cause {
@@ -57,6 +59,7 @@ impl fmt::Display for Cause {
             Self::Refused(code) => write!(f, "the coordinator answered {code}"),
             Self::Unanswered => f.write_str("the coordinator did not answer"),
             Self::ProgressResumed => f.write_str("the application asks for events again"),
+            Self::Closing => f.write_str("the member is closing"),
         }
     }
 }

@@ -2,5 +2,6 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+pub mod assign;
 pub mod types;
 mod wire;

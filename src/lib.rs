@@ -6,5 +6,6 @@ mod error;
 mod group;
 mod membership;
 pub mod protocol;
+pub mod assign;
 pub mod types;
 mod wire;

@@ -2,5 +2,7 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+#[cfg(any(test, feature = "test-util"))]
+pub mod testing;
 pub mod types;
 mod wire;

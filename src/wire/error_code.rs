@@ -91,14 +91,19 @@ impl ErrorCode {
     pub fn number(self) -> i16 {
         match self {
             Self::Other(number) => number,
-            known => CODES.iter().find(|(_, code)| *code == known).map_or(-1, |(number, _)| *number),
+            known => {
+                CODES.iter().find(|(_, code)| *code == known).map_or(-1, |(number, _)| *number)
+            }
         }
     }
 }
 
 impl From<i16> for ErrorCode {
     fn from(number: i16) -> Self {
-        CODES.iter().find(|(known, _)| *known == number).map_or(Self::Other(number), |(_, code)| *code)
+        CODES
+            .iter()
+            .find(|(known, _)| *known == number)
+            .map_or(Self::Other(number), |(_, code)| *code)
     }
 }
 

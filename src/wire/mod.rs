@@ -12,5 +12,5 @@ mod request;
 pub use error_code::ErrorCode;
 pub(crate) use reader::{ReadError, Reader};
 pub(crate) use recovery::{Recovery, recovery};
-pub(crate) use request::{EncodeError, Request};
 pub use request::ApiKey;
+pub(crate) use request::{EncodeError, Request};

@@ -7,5 +7,7 @@ mod group;
 mod membership;
 pub mod protocol;
 pub mod assign;
+#[cfg(any(test, feature = "test-util"))]
+pub mod testing;
 pub mod types;
 mod wire;

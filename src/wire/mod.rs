@@ -8,9 +8,10 @@ mod error_code;
 mod reader;
 mod recovery;
 mod request;
+mod versions;
 
 pub use error_code::ErrorCode;
-pub(crate) use reader::{ReadError, Reader};
+pub(crate) use reader::{Layout, ReadError, Reader};
 pub(crate) use recovery::{Recovery, recovery};
 pub use request::ApiKey;
 pub(crate) use request::{EncodeError, Request};

@@ -4,5 +4,6 @@
 
 mod membership;
 pub mod protocol;
+mod subscription;
 pub mod types;
 mod wire;

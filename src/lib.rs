@@ -2,12 +2,15 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+pub mod assign;
+mod client;
 mod error;
 mod group;
 mod membership;
 pub mod protocol;
-pub mod assign;
+mod subscription;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;
+mod transport;
 pub mod types;
 mod wire;

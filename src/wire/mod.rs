@@ -18,8 +18,5 @@ pub(crate) use reader::{Layout, ReadError, Reader};
 pub(crate) use recovery::{Recovery, recovery};
 pub use request::ApiKey;
 pub(crate) use request::{EncodeError, Request};
-<<<<<<< HEAD
 pub(crate) use versions::Versions;
 pub use versions::{NoInstanceId, Unsupported, VersionRange};
-=======
->>>>>>> fake

@@ -1,0 +1,121 @@
+//! Writes the classic (non-flexible) layouts and the sections of an envelope.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+/// Bytes in the making.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    bytes: BytesMut,
+}
+
+impl Writer {
+    pub(super) fn finish(self) -> Bytes {
+        self.bytes.freeze()
+    }
+
+    pub(super) fn u8(&mut self, value: u8) {
+        self.bytes.put_u8(value);
+    }
+
+    pub(super) fn i16(&mut self, value: i16) {
+        self.bytes.put_i16(value);
+    }
+
+    pub(super) fn i32(&mut self, value: i32) {
+        self.bytes.put_i32(value);
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.bytes.put_u64(value);
+    }
+
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.put_slice(bytes);
+    }
+}
+
+/// Kafka's classic layout: string = int16 length + UTF-8, bytes = int32 length, array = int32 count.
+impl Writer {
+    /// Text of more than 32,767 bytes has no place in the layout and is cut; names of topics, racks and members that
+    /// Kafka knows are far shorter.
+    pub(super) fn string(&mut self, text: &str) {
+        let text = cut(text, i16::MAX as usize);
+        self.i16(i16::try_from(text.len()).unwrap_or(i16::MAX));
+        self.raw(text.as_bytes());
+    }
+
+    pub(super) fn nullable_string(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.string(text),
+            None => self.i16(-1),
+        }
+    }
+
+    pub(super) fn nullable_bytes(&mut self, bytes: Option<&[u8]>) {
+        let Some(bytes) = bytes else { return self.i32(-1) };
+        self.count(bytes.len());
+        self.raw(bytes);
+    }
+
+    pub(super) fn count(&mut self, count: usize) {
+        self.i32(i32::try_from(count).unwrap_or(i32::MAX));
+    }
+}
+
+/// The layout inside an envelope.
+impl Writer {
+    /// Seven bits a byte, the lowest first.
+    pub(super) fn uvarint(&mut self, mut value: u32) {
+        while value >= 0x80 {
+            self.u8((value & 0x7f) as u8 | 0x80);
+            value >>= 7;
+        }
+        self.u8(value as u8);
+    }
+
+    pub(super) fn length(&mut self, length: usize) {
+        self.uvarint(u32::try_from(length).unwrap_or(u32::MAX));
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.raw(text.as_bytes());
+    }
+}
+
+/// The longest beginning of `text` that has at most `limit` bytes.
+fn cut(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_the_layout_cannot_hold_is_cut_between_characters() {
+        let mut writer = Writer::default();
+        writer.string(&"é".repeat(20_000));
+        let bytes = writer.finish();
+        assert_eq!(bytes[..2], 32_766_u16.to_be_bytes());
+        assert_eq!(bytes.len(), 2 + 32_766);
+    }
+
+    #[test]
+    fn a_varint_has_seven_bits_a_byte_the_lowest_first() {
+        for (value, expected) in [
+            (0, &[0][..]),
+            (127, &[0x7f]),
+            (128, &[0x80, 1]),
+            (u32::MAX, &[255, 255, 255, 255, 15]),
+        ] {
+            let mut writer = Writer::default();
+            writer.uvarint(value);
+            assert_eq!(writer.finish(), expected, "{value}");
+        }
+    }
+}

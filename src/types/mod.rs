@@ -1,10 +1,12 @@
 //! The nouns: topics, partitions, members, generations, brokers, offsets.
 
+mod cluster;
 mod ids;
 mod node;
 mod offsets;
 mod partitions;
 
+pub use cluster::{Cluster, Partition, Topic, TopicError};
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};

@@ -2,5 +2,6 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+mod transport;
 pub mod types;
 mod wire;

@@ -2,6 +2,7 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+pub mod client;
 mod transport;
 pub mod types;
 mod wire;

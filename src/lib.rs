@@ -11,6 +11,7 @@ pub mod protocol;
 mod subscription;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;
+pub mod client;
 mod transport;
 pub mod types;
 mod wire;

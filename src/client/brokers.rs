@@ -81,6 +81,9 @@ impl Brokers {
                 let attempt = async move {
                     let outcome = pool.connection(&broker, &address, lane, deadline).await;
                     outcome.map(|connection| (broker, connection)).map_err(|error| failed(&address, error))
+                    outcome
+                        .map(|connection| (broker, connection))
+                        .map_err(|error| failed(&address, error))
                 };
                 trying.spawn_on(attempt, &self.runtime);
             }

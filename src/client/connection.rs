@@ -12,6 +12,9 @@ use super::{ClientError, ConnectionError};
 use crate::transport::Stream;
 use crate::wire::api::{ApiVersionsRequest, ApiVersionsResponse};
 use crate::wire::{ApiKey, EncodeError, ErrorCode, Request, Versions, read_response, request_frame};
+use crate::wire::{
+    ApiKey, EncodeError, ErrorCode, Request, Versions, read_response, request_frame,
+};
 
 /// An open connection. Cheap to clone; closed with its last clone.
 ///
@@ -120,6 +123,9 @@ async fn negotiate(
             Ok(answer) if answer.error == ErrorCode::UnsupportedVersion => answer.retry_version(),
             Ok(answer) => return Err(no_versions(&answer.error)),
             Err(ClientError::Undecodable { why, .. }) if version == 0 => return Err(no_versions(&why)),
+            Err(ClientError::Undecodable { why, .. }) if version == 0 => {
+                return Err(no_versions(&why));
+            }
             Err(ClientError::Undecodable { .. }) => 0,
             Err(ClientError::Disconnected { cause, .. }) => return Err(cause),
             Err(ClientError::TimedOut { .. }) => return Err(ConnectionError::Silent),
@@ -151,6 +157,9 @@ async fn call<R: Request>(
     let answer = link.exchange(id, (R::API, version), frame, deadline).await;
     let answer = answer.map_err(|error| match error {
         NoAnswer::Lost { cause, sent } => ClientError::Disconnected { broker: Arc::clone(peer), cause, sent },
+        NoAnswer::Lost { cause, sent } => {
+            ClientError::Disconnected { broker: Arc::clone(peer), cause, sent }
+        }
         NoAnswer::TimedOut => {
             ClientError::TimedOut { api: Some(R::API), broker: Some(Arc::clone(peer)) }
         }

@@ -136,6 +136,11 @@ async fn search(
 
 fn refused(group: &str, code: ErrorCode) -> ClientError {
     ClientError::Refused { api: ApiKey::FindCoordinator, code, subject: format!("group `{group}`").into() }
+    ClientError::Refused {
+        api: ApiKey::FindCoordinator,
+        code,
+        subject: format!("group `{group}`").into(),
+    }
 }
 
 /// Whether another broker, or the same one later, may say something else.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -247,6 +248,10 @@ impl<S: Stream> Pump<S> {
             flushed = self.writer.flush(), if self.must_flush && !writes => {
                 flushed.map_err(|error| ConnectionError::io(&error))?;
                 self.must_flush = false;
+        let wake =
+            if held { self.held_until } else { idle.then(|| self.used + self.options.max_idle) };
+            wrote = write_on(&mut self.writer, &mut self.outgoing), if writes || self.must_flush => {
+                self.on_wrote(writes, wrote)?;
             }
             request = self.requests.recv(), if takes => match request {
                 Some(request) => self.begin(request),
@@ -293,6 +298,11 @@ impl<S: Stream> Pump<S> {
                 self.must_flush = true;
                 Ok(())
             }
+    /// What was written is to be flushed, once it is all of it.
+    fn on_wrote(&mut self, writes: bool, wrote: io::Result<usize>) -> Result<(), ConnectionError> {
+        self.must_flush = writes;
+            Ok(0) if writes => Err(self.closed()),
+            Ok(_) => Ok(()),
             Err(error) => Err(self.broken(&error)),
         }
     }
@@ -341,5 +351,17 @@ impl<S: Stream> Pump<S> {
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => self.closed(),
             _ => ConnectionError::io(error),
         }
+    }
+}
+
+/// Writes some more of the request, or, when there is no more, flushes. Cancel safe: at most one of both is begun, and
+/// what was written has left `outgoing`.
+async fn write_on<W: AsyncWrite + Unpin>(
+    writer: &mut W,
+    outgoing: &mut Bytes,
+) -> io::Result<usize> {
+    match outgoing.has_remaining() {
+        true => writer.write_buf(outgoing).await,
+        false => writer.flush().await.map(|()| 0),
     }
 }

@@ -214,6 +214,8 @@ impl ClientOptions {
         }
         let read = |entry: &String| {
             let wrong = |why| invalid("bootstrap.servers", &format!("has an entry, `{entry}`, that {why}"));
+            let wrong =
+                |why| invalid("bootstrap.servers", &format!("has an entry, `{entry}`, that {why}"));
             entry.parse().map_err(wrong)
         };
         self.bootstrap_servers.iter().map(read).collect()
@@ -265,6 +267,10 @@ mod tests {
     #[test]
     fn a_wrong_server_is_named() {
         assert_eq!(refused(&ClientOptions::new(" , ")), "`bootstrap.servers` is empty; write `host:9092`");
+        assert_eq!(
+            refused(&ClientOptions::new(" , ")),
+            "`bootstrap.servers` is empty; write `host:9092`"
+        );
         assert_eq!(
             refused(&ClientOptions::new("a:1,b")),
             "`bootstrap.servers` has an entry, `b`, that has no port; write `host:9092`"

@@ -115,6 +115,9 @@ impl Pool {
         outcome.unwrap_or(Err(ConnectionError::Dropped)).map_err(|cause| {
             ClientError::Disconnected { broker: peer(), cause, sent: false }
         })
+        outcome
+            .unwrap_or(Err(ConnectionError::Dropped))
+            .map_err(|cause| ClientError::Disconnected { broker: peer(), cause, sent: false })
     }
 
     /// The connection of `lane` to `broker`, if it is open and can be used.
@@ -155,6 +158,8 @@ impl Pool {
         state.slots.retain(|_, slot| {
             let needed = !(bootstrapped && matches!(slot.broker, Broker::Bootstrap(_)));
             slot.is_opening() || (needed && slot.connection().is_some_and(|open| open.is_usable(now)))
+            slot.is_opening()
+                || (needed && slot.connection().is_some_and(|open| open.is_usable(now)))
         });
         state.ailing.retain(|_, ailing| ailing.not_before > now);
     }

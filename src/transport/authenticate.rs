@@ -12,6 +12,11 @@ pub(crate) trait Authenticate: Send + Sync + 'static {
     ///
     /// Not cancel safe: a stream whose authentication was dropped is to be closed.
     async fn authenticate(&self, stream: &mut dyn Stream, deadline: Instant) -> Result<(), ConnectError>;
+    async fn authenticate(
+        &self,
+        stream: &mut dyn Stream,
+        deadline: Instant,
+    ) -> Result<(), ConnectError>;
 }
 
 /// What a PLAINTEXT listener asks for: nothing.
@@ -21,6 +26,11 @@ pub(crate) struct NoAuthentication;
 #[async_trait]
 impl Authenticate for NoAuthentication {
     async fn authenticate(&self, _stream: &mut dyn Stream, _deadline: Instant) -> Result<(), ConnectError> {
+    async fn authenticate(
+        &self,
+        _stream: &mut dyn Stream,
+        _deadline: Instant,
+    ) -> Result<(), ConnectError> {
         Ok(())
     }
 }

@@ -31,6 +31,11 @@ pub(crate) trait Connect: Send + Sync + 'static {
     ///
     /// Cancel safe: a future that is dropped closes what it had opened.
     async fn connect(&self, address: &Address, deadline: Instant) -> Result<Box<dyn Stream>, ConnectError>;
+    async fn connect(
+        &self,
+        address: &Address,
+        deadline: Instant,
+    ) -> Result<Box<dyn Stream>, ConnectError>;
 }
 
 /// Why no stream could be opened.

@@ -15,6 +15,11 @@ pub(crate) struct Tcp;
 #[async_trait]
 impl Connect for Tcp {
     async fn connect(&self, address: &Address, deadline: Instant) -> Result<Box<dyn Stream>, ConnectError> {
+    async fn connect(
+        &self,
+        address: &Address,
+        deadline: Instant,
+    ) -> Result<Box<dyn Stream>, ConnectError> {
         let addresses = resolve(address, deadline).await?;
         let stream = first_that_answers(&addresses, deadline).await?;
         // Requests are small and somebody waits for each answer: Nagle's algorithm would add 40 ms to some.
@@ -39,6 +44,10 @@ async fn resolve(address: &Address, deadline: Instant) -> Result<Vec<SocketAddr>
 
 /// Tries each address in turn. One that is silent may use only its share of the time.
 async fn first_that_answers(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, ConnectError> {
+async fn first_that_answers(
+    addresses: &[SocketAddr],
+    deadline: Instant,
+) -> Result<TcpStream, ConnectError> {
     let mut last = ConnectError::TimedOut;
     for (tried, address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -90,6 +99,10 @@ mod tests {
         let failed = Tcp.connect(&Address::new("127.0.0.1", port), soon()).await.err();
         assert!(
             matches!(failed, Some(ConnectError::Refused { kind: std::io::ErrorKind::ConnectionRefused, .. })),
+            matches!(
+                failed,
+                Some(ConnectError::Refused { kind: std::io::ErrorKind::ConnectionRefused, .. })
+            ),
             "{failed:?}"
         );
     }

@@ -18,6 +18,10 @@ pub struct Cluster {
 impl Cluster {
     /// Puts a cluster together. Of two nodes with one id, and of two topics with one name, the later one counts.
     pub fn new(nodes: impl IntoIterator<Item = Node>, topics: impl IntoIterator<Item = Topic>) -> Self {
+    pub fn new(
+        nodes: impl IntoIterator<Item = Node>,
+        topics: impl IntoIterator<Item = Topic>,
+    ) -> Self {
         Self {
             nodes: nodes.into_iter().map(|node| (node.id, node)).collect(),
             topics: topics.into_iter().map(|topic| (Arc::clone(&topic.name), topic)).collect(),
@@ -59,6 +63,7 @@ impl Cluster {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Topic {
     name: Arc<str>,
+    id: Option<[u8; 16]>,
     internal: bool,
     error: Option<TopicError>,
     partitions: Vec<Partition>,
@@ -69,11 +74,19 @@ impl Topic {
     pub fn new(name: impl Into<Arc<str>>, mut partitions: Vec<Partition>) -> Self {
         partitions.sort_by_key(|partition| partition.number);
         Self { name: name.into(), internal: false, error: None, partitions }
+        Self { name: name.into(), id: None, internal: false, error: None, partitions }
     }
 
     /// A topic that could not be described, and why.
     pub fn failed(name: impl Into<Arc<str>>, error: TopicError) -> Self {
         Self { name: name.into(), internal: false, error: Some(error), partitions: Vec::new() }
+        Self {
+            name: name.into(),
+            id: None,
+            internal: false,
+            error: Some(error),
+            partitions: Vec::new(),
+        }
     }
 
     /// Marks a topic as one of Kafka's own (`__consumer_offsets`), which patterns never match.
@@ -81,6 +94,19 @@ impl Topic {
     pub fn internal(mut self, internal: bool) -> Self {
         self.internal = internal;
         self
+    }
+
+    /// Adds the topic's id (KIP-516).
+    #[must_use]
+    pub fn with_id(mut self, id: Option<[u8; 16]>) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// What it is called for as long as it exists: a topic that was deleted and made again has another one. `None` from
+    /// brokers before Kafka 2.8.
+    pub fn id(&self) -> Option<[u8; 16]> {
+        self.id
     }
 
     /// Its name.
@@ -111,6 +137,8 @@ impl Topic {
     /// One of its partitions.
     pub fn partition(&self, number: i32) -> Option<&Partition> {
         let at = self.partitions.binary_search_by_key(&number, |partition| partition.number).ok()?;
+        let at =
+            self.partitions.binary_search_by_key(&number, |partition| partition.number).ok()?;
         self.partitions.get(at)
     }
 }
@@ -192,6 +220,10 @@ mod tests {
     fn a_leader_that_is_not_alive_is_no_node() {
         let node = Node { id: NodeId(1), host: "a".into(), port: 9092, rack: None };
         let partitions = vec![Partition::new(0, Some(NodeId(1)), vec![]), Partition::new(1, Some(NodeId(2)), vec![])];
+        let partitions = vec![
+            Partition::new(0, Some(NodeId(1)), vec![]),
+            Partition::new(1, Some(NodeId(2)), vec![]),
+        ];
         let cluster = Cluster::new([node], [Topic::new("orders", partitions)]);
         assert!(cluster.leader("orders", 0).is_some());
         assert!(cluster.leader("orders", 1).is_none());

@@ -1,6 +1,8 @@
 //! Pure. The "consumer" protocol: topics wanted, partitions given, and the bytes that say so.
 
 mod embedded;
+mod envelope;
+mod hash;
 mod sticky;
 mod writer;
 

@@ -1,5 +1,7 @@
 //! Writes the classic (non-flexible) layouts and the sections of an envelope.
 
+use std::time::Duration;
+
 use bytes::{BufMut, Bytes, BytesMut};
 
 /// Bytes in the making.
@@ -62,7 +64,7 @@ impl Writer {
     }
 }
 
-/// The layout inside an envelope.
+/// Kafka's compact layout (KIP-482), as it is used inside an envelope.
 impl Writer {
     /// Seven bits a byte, the lowest first.
     pub(super) fn uvarint(&mut self, mut value: u32) {
@@ -73,13 +75,19 @@ impl Writer {
         self.u8(value as u8);
     }
 
-    pub(super) fn length(&mut self, length: usize) {
-        self.uvarint(u32::try_from(length).unwrap_or(u32::MAX));
+    /// A count or length as the compact layout has it: one more, because 0 is null there.
+    pub(super) fn compact_count(&mut self, count: usize) {
+        self.uvarint(u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1));
     }
 
-    pub(super) fn text(&mut self, text: &str) {
-        self.length(text.len());
+    pub(super) fn compact_string(&mut self, text: &str) {
+        self.compact_count(text.len());
         self.raw(text.as_bytes());
+    }
+
+    /// Milliseconds; more than 49 days are 49 days.
+    pub(super) fn millis(&mut self, duration: Duration) {
+        self.uvarint(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX));
     }
 }
 

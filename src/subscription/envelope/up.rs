@@ -1,0 +1,168 @@
+//! What a member tells its leader.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections, TopicCounts};
+use crate::subscription::writer::Writer;
+use crate::types::Generation;
+use crate::wire::{Layout, ReadError, Reader};
+
+/// Tags of the sections. A number is never used again for something else.
+mod tag {
+    pub(super) const PAYLOAD: u8 = 1;
+    pub(super) const COUNTS: u8 = 2;
+    pub(super) const NONCE: u8 = 3;
+    pub(super) const PRIOR: u8 = 4;
+    pub(super) const PROCESS: u8 = 5;
+    pub(super) const TIMEOUTS: u8 = 6;
+    pub(super) const ROUNDS: u8 = 7;
+}
+
+/// What a member tells its leader.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Up {
+    /// The application's own words.
+    pub(crate) payload: Option<Payload>,
+    /// Partitions of the topics subscribed to, as this member knows them.
+    pub(crate) counts: TopicCounts,
+    /// Means nothing; changes when other bytes are wanted.
+    pub(crate) nonce: u64,
+    /// What an eager member had before the round.
+    pub(crate) prior: Option<Prior>,
+    /// Host and process, so that an assigner can keep copies apart.
+    pub(crate) process: Option<Arc<str>>,
+    /// Kafka: `session.timeout.ms`.
+    pub(crate) session_timeout: Option<Duration>,
+    /// Kafka: `max.poll.interval.ms`.
+    pub(crate) rebalance_timeout: Option<Duration>,
+    /// How this member can take part.
+    pub(crate) rounds: Rounds,
+}
+
+/// Typed metadata, encoded.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Payload {
+    /// Which codec wrote it.
+    pub(crate) codec: u8,
+    /// The version of the assigner that wrote it.
+    pub(crate) version: u32,
+    pub(crate) bytes: Bytes,
+}
+
+/// What a member had, given up by the time it says so.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Prior {
+    pub(crate) generation: Generation,
+    pub(crate) partitions: PartitionRanges,
+}
+
+/// The ways to rebalance that a member supports.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Rounds {
+    pub(crate) eager: bool,
+    pub(crate) cooperative: bool,
+}
+
+impl Up {
+    pub(crate) fn encode(&self) -> Bytes {
+        let mut sealer = Sealer::new(Direction::Up);
+        if let Some(payload) = &self.payload {
+            sealer.section(tag::PAYLOAD, |writer| payload.write(writer));
+        }
+        if !self.counts.0.is_empty() {
+            sealer.section(tag::COUNTS, |writer| self.counts.write(writer));
+        }
+        sealer.section(tag::NONCE, |writer| writer.u64(self.nonce));
+        if let Some(prior) = &self.prior {
+            sealer.section(tag::PRIOR, |writer| prior.write(writer));
+        }
+        if let Some(process) = &self.process {
+            sealer.section(tag::PROCESS, |writer| writer.compact_string(process));
+        }
+        if let (Some(session), Some(rebalance)) = (self.session_timeout, self.rebalance_timeout) {
+            sealer.section(tag::TIMEOUTS, |writer| {
+                writer.millis(session);
+                writer.millis(rebalance);
+            });
+        }
+        sealer.section(tag::ROUNDS, |writer| self.rounds.write(writer));
+        sealer.seal()
+    }
+
+    pub(crate) fn decode(user_data: &Bytes) -> Result<Self, EnvelopeError> {
+        let mut sections = Sections::open(user_data, Direction::Up)?;
+        let mut up = Self::default();
+        while let Some((tag, mut section)) = sections.next()? {
+            up.read(tag, &mut section)?;
+        }
+        Ok(up)
+    }
+
+    fn read(&mut self, tag: u8, section: &mut Reader) -> Result<(), ReadError> {
+        match tag {
+            tag::PAYLOAD => self.payload = Some(Payload::read(section)?),
+            tag::COUNTS => self.counts = TopicCounts::read(section)?,
+            tag::NONCE => self.nonce = read_u64(section)?,
+            tag::PRIOR => self.prior = Some(Prior::read(section)?),
+            tag::PROCESS => self.process = Some(section.string(Layout::Compact)?),
+            tag::TIMEOUTS => {
+                self.session_timeout = Some(read_millis(section)?);
+                self.rebalance_timeout = Some(read_millis(section)?);
+            }
+            tag::ROUNDS => self.rounds = Rounds::read(section)?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Payload {
+    fn write(&self, writer: &mut Writer) {
+        writer.u8(self.codec);
+        writer.uvarint(self.version);
+        writer.raw(&self.bytes);
+    }
+
+    fn read(reader: &mut Reader) -> Result<Self, ReadError> {
+        Ok(Self { codec: reader.u8()?, version: reader.uvarint()?, bytes: reader.rest() })
+    }
+}
+
+impl Prior {
+    fn write(&self, writer: &mut Writer) {
+        writer.i32(self.generation.0);
+        self.partitions.write(writer);
+    }
+
+    fn read(reader: &mut Reader) -> Result<Self, ReadError> {
+        let generation = Generation(reader.i32()?.max(Generation::NONE.0));
+        Ok(Self { generation, partitions: PartitionRanges::read(reader)? })
+    }
+}
+
+impl Rounds {
+    const EAGER: u8 = 1;
+    const COOPERATIVE: u8 = 2;
+
+    fn write(self, writer: &mut Writer) {
+        let eager = if self.eager { Self::EAGER } else { 0 };
+        let cooperative = if self.cooperative { Self::COOPERATIVE } else { 0 };
+        writer.u8(eager | cooperative);
+    }
+
+    fn read(reader: &mut Reader) -> Result<Self, ReadError> {
+        let bits = reader.u8()?;
+        Ok(Self { eager: bits & Self::EAGER != 0, cooperative: bits & Self::COOPERATIVE != 0 })
+    }
+}
+
+pub(super) fn read_u64(reader: &mut Reader) -> Result<u64, ReadError> {
+    reader.i64().map(i64::cast_unsigned)
+}
+
+pub(super) fn read_millis(reader: &mut Reader) -> Result<Duration, ReadError> {
+    Ok(Duration::from_millis(u64::from(reader.uvarint()?)))
+}

@@ -1,0 +1,153 @@
+//! 64-bit FNV-1a over what a plan is made on, and over a plan.
+//!
+//! Both travel between releases, so neither the function nor the order of what is fed to it ever changes.
+
+use std::sync::Arc;
+
+use super::envelope::Payload;
+use crate::types::Partitions;
+
+/// A hash in the making. Each piece is fed with its length, so that no two lists of pieces look the same.
+#[derive(Clone, Copy, Debug)]
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u32) {
+        self.raw(&number.to_be_bytes());
+    }
+
+    fn length(&mut self, length: usize) {
+        self.number(u32::try_from(length).unwrap_or(u32::MAX));
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        self.length(bytes.len());
+        self.raw(bytes);
+    }
+}
+
+/// The hash of the metadata that a plan was made on: of what a member says about itself, apart from what changes in
+/// every round (generation, claims, nonce, counts).
+///
+/// A static member that restarted with other metadata is handed the old plan, because the broker compares nothing but
+/// the protocol's name (KAFKA-12759); this is how it finds out.
+pub(crate) fn planned_on(
+    protocol: &str,
+    payload: Option<&Payload>,
+    topics: &[Arc<str>],
+    rack: Option<&str>,
+) -> u64 {
+    let mut hash = Fnv::new();
+    hash.piece(protocol.as_bytes());
+    let payload = payload.cloned().unwrap_or_default();
+    hash.number(payload.version);
+    hash.number(u32::from(payload.codec));
+    hash.piece(&payload.bytes);
+    let mut topics: Vec<&str> = topics.iter().map(AsRef::as_ref).collect();
+    topics.sort_unstable();
+    topics.dedup();
+    hash.length(topics.len());
+    for topic in topics {
+        hash.piece(topic.as_bytes());
+    }
+    hash.piece(rack.unwrap_or_default().as_bytes());
+    hash.0
+}
+
+/// The digest of a plan: the same words for all members of a generation to log it by.
+pub(crate) fn digest<'a>(plan: impl IntoIterator<Item = (&'a str, &'a Partitions)>) -> u64 {
+    let mut members: Vec<_> = plan.into_iter().collect();
+    members.sort_unstable_by_key(|(member, _)| *member);
+    let mut hash = Fnv::new();
+    for (member, partitions) in members {
+        hash.piece(member.as_bytes());
+        for (topic, numbers) in partitions.by_topic() {
+            hash.piece(topic.as_bytes());
+            hash.length(numbers.len());
+            numbers.iter().for_each(|number| hash.number(number.cast_unsigned()));
+        }
+    }
+    hash.0
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn payload(bytes: &'static str) -> Payload {
+        Payload { codec: 1, version: 2, bytes: Bytes::from_static(bytes.as_bytes()) }
+    }
+
+    fn topics(names: &[&str]) -> Vec<Arc<str>> {
+        names.iter().map(|name| (*name).into()).collect()
+    }
+
+    #[test]
+    fn it_is_fnv_1a() {
+        for (text, expected) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
+            let mut hash = Fnv::new();
+            hash.raw(text.as_bytes());
+            assert_eq!(hash.0, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_a_release_is_the_hash_of_all_later_ones() {
+        let hash = planned_on("least-loaded", Some(&payload("x")), &topics(&["b", "a"]), Some("r"));
+        assert_eq!(hash, PINNED);
+    }
+
+    const PINNED: u64 = 0xf317_01aa_c701_13b8;
+
+    #[test]
+    fn the_order_of_topics_is_not_part_of_a_subscription() {
+        let hash = |names: &[&str]| planned_on("range", None, &topics(names), None);
+        assert_eq!(hash(&["a", "b"]), hash(&["b", "a", "b"]));
+        assert_ne!(hash(&["a", "b"]), hash(&["ab"]));
+    }
+
+    #[test]
+    fn whatever_a_member_says_of_itself_changes_the_hash() {
+        let base = planned_on("range", Some(&payload("x")), &topics(&["a"]), None);
+        for other in [
+            planned_on("sticky", Some(&payload("x")), &topics(&["a"]), None),
+            planned_on("range", Some(&payload("y")), &topics(&["a"]), None),
+            planned_on("range", Some(&Payload { codec: 2, ..payload("x") }), &topics(&["a"]), None),
+            planned_on(
+                "range",
+                Some(&Payload { version: 3, ..payload("x") }),
+                &topics(&["a"]),
+                None,
+            ),
+            planned_on("range", None, &topics(&["a"]), None),
+            planned_on("range", Some(&payload("x")), &topics(&[]), None),
+            planned_on("range", Some(&payload("x")), &topics(&["a"]), Some("rack")),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+
+    #[test]
+    fn a_digest_is_of_the_plan_and_not_of_its_order() {
+        let (one, two): (Partitions, Partitions) =
+            ([("a", 0)].into_iter().collect(), [("a", 1)].into_iter().collect());
+        assert_eq!(digest([("x", &one), ("y", &two)]), digest([("y", &two), ("x", &one)]));
+        assert_ne!(digest([("x", &one), ("y", &two)]), digest([("x", &two), ("y", &one)]));
+    }
+}

@@ -48,27 +48,45 @@
 mod build;
 mod builder;
 mod codec;
+mod erased;
 mod error;
 mod index;
 mod local;
 mod model;
+mod names;
 mod plan;
 mod range;
+mod record;
 mod round_robin;
+mod run;
+mod validate;
 mod view;
+mod withhold;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
+pub use erased::UnfitAssigner;
+pub(crate) use erased::{DescribeError, ErasedAssigner, MetadataPayload, read_told};
 pub use error::{AssignError, MetadataError};
 pub use index::{MemberIndex, PartitionIndex};
 pub use local::LocalMember;
+pub(crate) use model::Model;
+pub(crate) use names::is_kafkas_name;
 pub use plan::GroupAssignment;
+pub(crate) use plan::{MemberLists, Told};
 pub use range::RangeAssigner;
+pub(crate) use record::{MemberBytes, RECORD_LIMIT, check_record, record_size};
 pub use round_robin::RoundRobinAssigner;
+pub use run::AssignFailure;
+pub(crate) use run::run_assign;
+pub use validate::InvalidPlan;
+pub(crate) use view::Gathered;
 pub use view::{GroupSubscription, MemberRef, MissingTopic, PartitionRef, Subscribers, TopicRef};
+pub(crate) use withhold::keep_claims;
 
 /// Divides the partitions of a group among its members.
 ///

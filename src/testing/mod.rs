@@ -9,8 +9,6 @@ mod coordinator;
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{
-    CommitRequest, CommitResponse, ConnectionId, CoordinatorRequest, CoordinatorResponse,
-    DescribedGroup, DescribedMember, FetchRequest, FetchResponse, GroupState, ListedGroup, Loss,
-    RequestBody, RequestTag, ResponseBody,
+    ConnectionId, CoordinatorRequest, CoordinatorResponse, GroupState, Loss, RequestBody,
+    RequestTag, ResponseBody,
 };
-pub use coordinator::{CoordinatorSettings, FakeCoordinator};

@@ -23,16 +23,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use crate::wire::ErrorCode;
+use crate::wire::api::DescribedGroup;
 
 use connections::Connections;
 use context::Context;
 use group::Group;
 
-pub(crate) use describe::{DescribedGroup, DescribedMember, ListedGroup};
 pub(crate) use group::GroupState;
 pub(crate) use request::{
-    CommitRequest, CommitResponse, ConnectionId, CoordinatorRequest, CoordinatorResponse,
-    FetchRequest, FetchResponse, RequestBody, RequestTag, ResponseBody,
+    ConnectionId, CoordinatorRequest, CoordinatorResponse, RequestBody, RequestTag, ResponseBody,
 };
 pub use settings::CoordinatorSettings;
 

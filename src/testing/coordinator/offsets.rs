@@ -2,17 +2,19 @@
 
 use crate::types::{OffsetAndMetadata, TopicPartition};
 use crate::wire::ErrorCode;
+use crate::wire::api::{
+    FetchedOffset, OffsetCommitRequest, OffsetFetchRequest, OffsetFetchResponse,
+};
 
 use super::context::Context;
 use super::group::{Group, GroupState};
-use super::request::{CommitRequest, FetchRequest, FetchResponse};
 
 impl Group {
     /// Whether this committer may commit now; a member that may is alive.
     pub(super) fn check_commit(
         &mut self,
         context: &Context<'_>,
-        request: &CommitRequest,
+        request: &OffsetCommitRequest,
     ) -> Result<(), ErrorCode> {
         if self.state == GroupState::Empty && !request.generation.is_some() {
             return Ok(());
@@ -42,21 +44,19 @@ impl Group {
 }
 
 /// The offsets of a group, which need not exist.
-pub(super) fn fetch_offsets(group: Option<&Group>, request: &FetchRequest) -> FetchResponse {
+pub(super) fn fetch_offsets(
+    group: Option<&Group>,
+    request: &OffsetFetchRequest,
+) -> OffsetFetchResponse {
     let stored =
         |partition: &TopicPartition| group.and_then(|group| group.offsets.get(partition)).cloned();
-    let offsets = match &request.partitions {
-        Some(partitions) => partitions
-            .iter()
-            .map(|partition| {
-                let none = || OffsetAndMetadata::new(-1);
-                (partition.clone(), stored(partition).unwrap_or_else(none))
-            })
-            .collect(),
-        None => {
-            let all = group.into_iter().flat_map(|group| &group.offsets);
-            all.map(|(partition, offset)| (partition.clone(), offset.clone())).collect()
-        }
+    let named = match &request.partitions {
+        Some(partitions) => partitions.clone(),
+        None => group.into_iter().flat_map(|group| group.offsets.keys().cloned()).collect(),
     };
-    FetchResponse { error: ErrorCode::None, offsets }
+    let partitions = named.iter().map(|partition| {
+        let committed = stored(&partition);
+        FetchedOffset { partition, error: ErrorCode::None, committed }
+    });
+    OffsetFetchResponse { partitions: partitions.collect(), ..OffsetFetchResponse::default() }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::types::{Generation, GroupInstanceId, MemberId, Offsets, TopicPartition};
 use crate::wire::ErrorCode;
 use crate::wire::api::{
-    HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest,
-    LeaveGroupResponse, SyncGroupRequest, SyncGroupResponse,
+    DescribedGroup, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse,
+    LeaveGroupRequest, LeaveGroupResponse, ListedGroup, OffsetCommitRequest, OffsetCommitResponse,
+    OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest, SyncGroupResponse,
 };
 
-use super::describe::{DescribedGroup, ListedGroup};
+use super::describe::refused;
 
 /// A connection to the coordinator. Its requests are answered strictly in order.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -37,8 +37,8 @@ pub(crate) enum RequestBody {
     SyncGroup(SyncGroupRequest),
     Heartbeat(HeartbeatRequest),
     LeaveGroup(LeaveGroupRequest),
-    OffsetCommit(CommitRequest),
-    OffsetFetch(FetchRequest),
+    OffsetCommit(OffsetCommitRequest),
+    OffsetFetch(OffsetFetchRequest),
     DescribeGroup(String),
     ListGroups,
 }
@@ -76,53 +76,24 @@ impl RequestBody {
                 error,
                 ..LeaveGroupResponse::default()
             }),
-            Self::OffsetCommit(commit) => ResponseBody::OffsetCommit(CommitResponse {
+            Self::OffsetCommit(commit) => ResponseBody::OffsetCommit(OffsetCommitResponse {
                 partitions: commit
                     .offsets
                     .keys()
                     .map(|partition| (partition.clone(), error))
                     .collect(),
+                ..OffsetCommitResponse::default()
             }),
-            Self::OffsetFetch(_) => {
-                ResponseBody::OffsetFetch(FetchResponse { error, offsets: Vec::new() })
-            }
+            Self::OffsetFetch(_) => ResponseBody::OffsetFetch(OffsetFetchResponse {
+                error,
+                ..OffsetFetchResponse::default()
+            }),
             Self::DescribeGroup(group_id) => {
-                ResponseBody::DescribeGroup(DescribedGroup::refused(group_id.clone(), error))
+                ResponseBody::DescribeGroup(refused(group_id.clone(), error))
             }
             Self::ListGroups => ResponseBody::ListGroups(Vec::new()),
         }
     }
-}
-
-/// OffsetCommit, as far as the coordinator looks at it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct CommitRequest {
-    pub(crate) group_id: String,
-    pub(crate) generation: Generation,
-    pub(crate) member_id: MemberId,
-    pub(crate) group_instance_id: Option<GroupInstanceId>,
-    pub(crate) offsets: Offsets,
-}
-
-/// What became of each partition's offset, in the order of the request.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct CommitResponse {
-    pub(crate) partitions: Vec<(TopicPartition, ErrorCode)>,
-}
-
-/// OffsetFetch for one group.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct FetchRequest {
-    pub(crate) group_id: String,
-    /// All that have an offset, if none are named.
-    pub(crate) partitions: Option<Vec<TopicPartition>>,
-}
-
-/// The offsets of a group; a partition that was named and has none is there with offset -1.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct FetchResponse {
-    pub(crate) error: ErrorCode,
-    pub(crate) offsets: Vec<(TopicPartition, crate::types::OffsetAndMetadata)>,
 }
 
 /// An answer, on its way.
@@ -140,8 +111,8 @@ pub(crate) enum ResponseBody {
     SyncGroup(SyncGroupResponse),
     Heartbeat(HeartbeatResponse),
     LeaveGroup(LeaveGroupResponse),
-    OffsetCommit(CommitResponse),
-    OffsetFetch(FetchResponse),
+    OffsetCommit(OffsetCommitResponse),
+    OffsetFetch(OffsetFetchResponse),
     DescribeGroup(DescribedGroup),
     ListGroups(Vec<ListedGroup>),
 }

@@ -6,15 +6,13 @@ use crate::types::{MemberId, TopicPartition};
 use crate::wire::ErrorCode;
 use crate::wire::api::{
     HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse,
+    OffsetCommitRequest, OffsetCommitResponse,
 };
 
 use super::context::{Caller, Parked};
 use super::group::Group;
-use super::request::{
-    CommitRequest, CommitResponse, CoordinatorRequest, CoordinatorResponse, RequestBody,
-    ResponseBody,
-};
-use super::{DescribedGroup, FakeCoordinator, leave, offsets};
+use super::request::{CoordinatorRequest, CoordinatorResponse, RequestBody, ResponseBody};
+use super::{FakeCoordinator, describe, leave, offsets};
 
 impl FakeCoordinator {
     pub(super) fn serve(&mut self, now: Instant, request: CoordinatorRequest) {
@@ -60,7 +58,7 @@ impl FakeCoordinator {
                 fetch,
             )),
             RequestBody::DescribeGroup(group_id) => {
-                let unknown = || DescribedGroup::unknown(group_id.clone(), caller.version);
+                let unknown = || describe::unknown(group_id, caller.version);
                 ResponseBody::DescribeGroup(self.describe(group_id).unwrap_or_else(unknown))
             }
             RequestBody::ListGroups => {
@@ -130,7 +128,12 @@ impl FakeCoordinator {
         None
     }
 
-    fn commit(&mut self, now: Instant, caller: &Caller, request: &CommitRequest) -> CommitResponse {
+    fn commit(
+        &mut self,
+        now: Instant,
+        caller: &Caller,
+        request: &OffsetCommitRequest,
+    ) -> OffsetCommitResponse {
         let known: Vec<bool> =
             request.offsets.keys().map(|partition| self.knows(partition)).collect();
         let checked = match known.contains(&true) {
@@ -149,7 +152,7 @@ impl FakeCoordinator {
             };
             partitions.push((partition.clone(), error));
         }
-        CommitResponse { partitions }
+        OffsetCommitResponse { partitions, ..OffsetCommitResponse::default() }
     }
 
     /// A committer without a generation needs no group: it makes one.
@@ -157,7 +160,7 @@ impl FakeCoordinator {
         &mut self,
         now: Instant,
         caller: &Caller,
-        request: &CommitRequest,
+        request: &OffsetCommitRequest,
     ) -> Result<(), ErrorCode> {
         if let Some((group, context)) = self.group(now, &request.group_id) {
             return group.check_commit(&context, request);

@@ -96,8 +96,8 @@ impl Bench {
         }
     }
 
-    fn state(&self) -> &'static str {
-        self.coordinator.describe("g").map_or("none", |group| group.state)
+    fn state(&self) -> String {
+        self.coordinator.describe("g").map(|group| group.state).unwrap_or_default()
     }
 
     /// Joins under v3, where the first JoinGroup already makes a member.

@@ -3,7 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
 pub mod assign;
-mod client;
+pub mod client;
 mod error;
 mod group;
 mod membership;
@@ -11,7 +11,6 @@ pub mod protocol;
 mod subscription;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;
-pub mod client;
 mod transport;
 pub mod types;
 mod wire;

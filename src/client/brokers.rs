@@ -80,7 +80,6 @@ impl Brokers {
                 let pool = Arc::clone(&self.pool);
                 let attempt = async move {
                     let outcome = pool.connection(&broker, &address, lane, deadline).await;
-                    outcome.map(|connection| (broker, connection)).map_err(|error| failed(&address, error))
                     outcome
                         .map(|connection| (broker, connection))
                         .map_err(|error| failed(&address, error))

@@ -11,7 +11,6 @@ use super::link::{Link, LinkOptions, NoAnswer};
 use super::{ClientError, ConnectionError};
 use crate::transport::Stream;
 use crate::wire::api::{ApiVersionsRequest, ApiVersionsResponse};
-use crate::wire::{ApiKey, EncodeError, ErrorCode, Request, Versions, read_response, request_frame};
 use crate::wire::{
     ApiKey, EncodeError, ErrorCode, Request, Versions, read_response, request_frame,
 };
@@ -84,11 +83,6 @@ impl Connection {
         self.link.is_abandoned()
     }
 
-    /// How many answers are outstanding.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.link.in_flight()
-    }
-
     /// What both ends speak.
     pub(crate) fn versions(&self) -> &Arc<Versions> {
         &self.versions
@@ -122,7 +116,6 @@ async fn negotiate(
             Ok(answer) if answer.error.is_none() => return Ok(answer),
             Ok(answer) if answer.error == ErrorCode::UnsupportedVersion => answer.retry_version(),
             Ok(answer) => return Err(no_versions(&answer.error)),
-            Err(ClientError::Undecodable { why, .. }) if version == 0 => return Err(no_versions(&why)),
             Err(ClientError::Undecodable { why, .. }) if version == 0 => {
                 return Err(no_versions(&why));
             }
@@ -156,7 +149,6 @@ async fn call<R: Request>(
     let frame = request_frame(request, version, id, client_id).map_err(unencodable)?;
     let answer = link.exchange(id, (R::API, version), frame, deadline).await;
     let answer = answer.map_err(|error| match error {
-        NoAnswer::Lost { cause, sent } => ClientError::Disconnected { broker: Arc::clone(peer), cause, sent },
         NoAnswer::Lost { cause, sent } => {
             ClientError::Disconnected { broker: Arc::clone(peer), cause, sent }
         }

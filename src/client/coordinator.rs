@@ -135,7 +135,6 @@ async fn search(
 }
 
 fn refused(group: &str, code: ErrorCode) -> ClientError {
-    ClientError::Refused { api: ApiKey::FindCoordinator, code, subject: format!("group `{group}`").into() }
     ClientError::Refused {
         api: ApiKey::FindCoordinator,
         code,

@@ -109,9 +109,6 @@ impl ClientError {
         }
     }
 
-    /// Whether the broker cannot have seen the request.
-    pub(crate) fn was_not_sent(&self) -> bool {
-        matches!(self, Self::Disconnected { sent: false, .. })
     /// Whether the connection had ended by itself before it was written to: no reason to think ill of the broker.
     pub(super) fn was_not_sent_on_an_open_connection(&self) -> bool {
         match self {
@@ -146,7 +143,6 @@ pub enum ConnectionError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// It was opened, and nothing came back.
-    #[error("accepted the connection but did not answer ApiVersions in time: a hung broker, or no Kafka listener")]
     #[error(
         "accepted the connection but did not answer ApiVersions in time: a hung broker, or no Kafka listener"
     )]
@@ -245,7 +241,6 @@ mod tests {
 
     #[test]
     fn a_timeout_says_of_whom_and_for_what() {
-        let error = ClientError::TimedOut { api: Some(ApiKey::Heartbeat), broker: Some("a:1".into()) };
         let error =
             ClientError::TimedOut { api: Some(ApiKey::Heartbeat), broker: Some("a:1".into()) };
         assert_eq!(error.to_string(), "no answer in time for Heartbeat from a:1");

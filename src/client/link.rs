@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -155,11 +154,6 @@ impl Link {
         self.0.shared.state().in_flight.iter().any(|waiting| waiting.answer.is_closed())
     }
 
-    /// How many answers are outstanding.
-    pub(super) fn in_flight(&self) -> usize {
-        self.0.shared.state().in_flight.len()
-    }
-
     /// Ends the connection for all who wait on it.
     pub(super) fn close(&self) {
         self.0.shared.stop.notify_one();
@@ -240,16 +234,11 @@ impl<S: Stream> Pump<S> {
         let held = self.held_until.is_some_and(|until| until > now);
         let takes = !writes && !self.must_flush && !held && in_flight < IN_FLIGHT;
         let idle = takes && in_flight == 0;
-        let wake = if held { self.held_until } else { idle.then(|| self.used + self.options.max_idle) };
+        let wake =
+            if held { self.held_until } else { idle.then(|| self.used + self.options.max_idle) };
         self.make_room(in_flight);
         tokio::select! {
             read = self.reader.read_buf(&mut self.incoming) => self.on_read(read)?,
-            wrote = self.writer.write_buf(&mut self.outgoing), if writes => self.on_wrote(wrote)?,
-            flushed = self.writer.flush(), if self.must_flush && !writes => {
-                flushed.map_err(|error| ConnectionError::io(&error))?;
-                self.must_flush = false;
-        let wake =
-            if held { self.held_until } else { idle.then(|| self.used + self.options.max_idle) };
             wrote = write_on(&mut self.writer, &mut self.outgoing), if writes || self.must_flush => {
                 self.on_wrote(writes, wrote)?;
             }
@@ -291,16 +280,10 @@ impl<S: Stream> Pump<S> {
         self.used = Instant::now();
     }
 
-    fn on_wrote(&mut self, wrote: io::Result<usize>) -> Result<(), ConnectionError> {
-        match wrote {
-            Ok(0) => Err(self.closed()),
-            Ok(_) => {
-                self.must_flush = true;
-                Ok(())
-            }
     /// What was written is to be flushed, once it is all of it.
     fn on_wrote(&mut self, writes: bool, wrote: io::Result<usize>) -> Result<(), ConnectionError> {
         self.must_flush = writes;
+        match wrote {
             Ok(0) if writes => Err(self.closed()),
             Ok(_) => Ok(()),
             Err(error) => Err(self.broken(&error)),

@@ -112,9 +112,6 @@ impl Pool {
             return Err(ClientError::TimedOut { api: None, broker: Some(peer()) });
         };
         let outcome = outcome.ok().and_then(|outcome| outcome.clone());
-        outcome.unwrap_or(Err(ConnectionError::Dropped)).map_err(|cause| {
-            ClientError::Disconnected { broker: peer(), cause, sent: false }
-        })
         outcome
             .unwrap_or(Err(ConnectionError::Dropped))
             .map_err(|cause| ClientError::Disconnected { broker: peer(), cause, sent: false })
@@ -157,7 +154,6 @@ impl Pool {
         let mut state = self.state();
         state.slots.retain(|_, slot| {
             let needed = !(bootstrapped && matches!(slot.broker, Broker::Bootstrap(_)));
-            slot.is_opening() || (needed && slot.connection().is_some_and(|open| open.is_usable(now)))
             slot.is_opening()
                 || (needed && slot.connection().is_some_and(|open| open.is_usable(now)))
         });

@@ -11,7 +11,6 @@ pub(crate) trait Authenticate: Send + Sync + 'static {
     /// Authenticates over `stream`, at the latest by `deadline`, and leaves it at the start of a frame.
     ///
     /// Not cancel safe: a stream whose authentication was dropped is to be closed.
-    async fn authenticate(&self, stream: &mut dyn Stream, deadline: Instant) -> Result<(), ConnectError>;
     async fn authenticate(
         &self,
         stream: &mut dyn Stream,
@@ -25,7 +24,6 @@ pub(crate) struct NoAuthentication;
 
 #[async_trait]
 impl Authenticate for NoAuthentication {
-    async fn authenticate(&self, _stream: &mut dyn Stream, _deadline: Instant) -> Result<(), ConnectError> {
     async fn authenticate(
         &self,
         _stream: &mut dyn Stream,

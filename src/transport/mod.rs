@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-pub use address::InvalidAddress;
 pub(crate) use address::Address;
+pub use address::InvalidAddress;
 pub(crate) use authenticate::{Authenticate, NoAuthentication};
 pub(crate) use tcp::Tcp;
 
@@ -30,7 +30,6 @@ pub(crate) trait Connect: Send + Sync + 'static {
     /// Opens a stream to `address`, at the latest by `deadline`.
     ///
     /// Cancel safe: a future that is dropped closes what it had opened.
-    async fn connect(&self, address: &Address, deadline: Instant) -> Result<Box<dyn Stream>, ConnectError>;
     async fn connect(
         &self,
         address: &Address,

@@ -14,7 +14,6 @@ pub(crate) struct Tcp;
 
 #[async_trait]
 impl Connect for Tcp {
-    async fn connect(&self, address: &Address, deadline: Instant) -> Result<Box<dyn Stream>, ConnectError> {
     async fn connect(
         &self,
         address: &Address,
@@ -43,7 +42,6 @@ async fn resolve(address: &Address, deadline: Instant) -> Result<Vec<SocketAddr>
 }
 
 /// Tries each address in turn. One that is silent may use only its share of the time.
-async fn first_that_answers(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, ConnectError> {
 async fn first_that_answers(
     addresses: &[SocketAddr],
     deadline: Instant,
@@ -98,7 +96,6 @@ mod tests {
         drop(listener);
         let failed = Tcp.connect(&Address::new("127.0.0.1", port), soon()).await.err();
         assert!(
-            matches!(failed, Some(ConnectError::Refused { kind: std::io::ErrorKind::ConnectionRefused, .. })),
             matches!(
                 failed,
                 Some(ConnectError::Refused { kind: std::io::ErrorKind::ConnectionRefused, .. })

@@ -17,7 +17,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// Puts a cluster together. Of two nodes with one id, and of two topics with one name, the later one counts.
-    pub fn new(nodes: impl IntoIterator<Item = Node>, topics: impl IntoIterator<Item = Topic>) -> Self {
     pub fn new(
         nodes: impl IntoIterator<Item = Node>,
         topics: impl IntoIterator<Item = Topic>,
@@ -73,13 +72,11 @@ impl Topic {
     /// Describes a topic. Partitions are put in order.
     pub fn new(name: impl Into<Arc<str>>, mut partitions: Vec<Partition>) -> Self {
         partitions.sort_by_key(|partition| partition.number);
-        Self { name: name.into(), internal: false, error: None, partitions }
         Self { name: name.into(), id: None, internal: false, error: None, partitions }
     }
 
     /// A topic that could not be described, and why.
     pub fn failed(name: impl Into<Arc<str>>, error: TopicError) -> Self {
-        Self { name: name.into(), internal: false, error: Some(error), partitions: Vec::new() }
         Self {
             name: name.into(),
             id: None,
@@ -136,7 +133,6 @@ impl Topic {
 
     /// One of its partitions.
     pub fn partition(&self, number: i32) -> Option<&Partition> {
-        let at = self.partitions.binary_search_by_key(&number, |partition| partition.number).ok()?;
         let at =
             self.partitions.binary_search_by_key(&number, |partition| partition.number).ok()?;
         self.partitions.get(at)
@@ -219,7 +215,6 @@ mod tests {
     #[test]
     fn a_leader_that_is_not_alive_is_no_node() {
         let node = Node { id: NodeId(1), host: "a".into(), port: 9092, rack: None };
-        let partitions = vec![Partition::new(0, Some(NodeId(1)), vec![]), Partition::new(1, Some(NodeId(2)), vec![])];
         let partitions = vec![
             Partition::new(0, Some(NodeId(1)), vec![]),
             Partition::new(1, Some(NodeId(2)), vec![]),

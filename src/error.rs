@@ -206,6 +206,10 @@ pub enum CommitError {
     #[error("not answered in time")]
     TimedOut,
 
+    /// Too many commits wait already: the coordinator is slower than the application. Nothing was sent.
+    #[error("too many commits wait already")]
+    TooMany,
+
     /// The membership is over.
     #[error("the membership is over")]
     Closed,
@@ -214,6 +218,6 @@ pub enum CommitError {
 impl CommitError {
     /// Whether committing the same again may help.
     pub fn is_retriable(&self) -> bool {
-        matches!(self, Self::TimedOut)
+        matches!(self, Self::TimedOut | Self::TooMany)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::mailbox::Mailbox;
+use super::mailbox::Release;
 use crate::assign::{self, MetadataError};
 use crate::membership::{LossCause, RevocationId};
 use crate::protocol::Cause;
@@ -67,13 +67,6 @@ pub struct Assigned {
     pub(crate) generation: Generation,
     pub(crate) leads: bool,
     pub(crate) told: Option<Told>,
-}
-
-/// What a leader's assigner said to a member: bytes, and the codec that reads them.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Told {
-    pub(crate) codec: u8,
-    pub(crate) bytes: Bytes,
 }
 
 impl Assigned {
@@ -173,7 +166,7 @@ impl fmt::Debug for Hold {
 /// Gives a revocation up when its last owner lets go.
 pub(crate) struct ReleaseToken {
     pub(crate) id: RevocationId,
-    pub(crate) mailbox: Arc<Mailbox<Event>>,
+    pub(crate) mailbox: Arc<dyn Release>,
 }
 
 impl Drop for ReleaseToken {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::driver::now;
-use crate::client::{Client, ClientError, Position};
+use crate::client::{Client, ClientError};
 use crate::types::{Cluster, OffsetAndMetadata, TopicPartition};
 
 /// Anything that went wrong in the application's code.
@@ -28,7 +28,8 @@ pub trait Gather: Send + Sync + 'static {
     type Output: Send + Sync + 'static;
 
     /// Asks whatever is to be asked about the group's topics. Dropped where it stands at its deadline.
-    async fn gather(&self, topics: &Topics, reader: &GroupReader) -> Result<Self::Output, BoxError>;
+    async fn gather(&self, topics: &Topics, reader: &GroupReader)
+    -> Result<Self::Output, BoxError>;
 }
 
 /// The topics that a group subscribes to, and the cluster that they are in.
@@ -53,7 +54,10 @@ impl Topics {
     pub fn partitions(&self) -> impl Iterator<Item = TopicPartition> + '_ {
         self.names.iter().filter_map(|name| self.cluster.topic(name)).flat_map(|topic| {
             let name = topic.name();
-            topic.partitions().iter().map(move |partition| TopicPartition::new(Arc::clone(name), partition.number()))
+            topic
+                .partitions()
+                .iter()
+                .map(move |partition| TopicPartition::new(Arc::clone(name), partition.number()))
         })
     }
 }
@@ -76,7 +80,11 @@ impl GroupReader {
         partitions: impl IntoIterator<Item = TopicPartition>,
     ) -> Result<ByPartition<OffsetAndMetadata>, BoxError> {
         let partitions = partitions.into_iter().collect();
-        Ok(self.client.offset_fetch(&self.group, &partitions, true, self.deadline.into()).await.map_err(boxed)?)
+        Ok(self
+            .client
+            .offset_fetch(&self.group, &partitions, true, self.deadline.into())
+            .await
+            .map_err(boxed)?)
     }
 
     /// The offset that the next record of each partition will get. Cancel safe.
@@ -85,7 +93,7 @@ impl GroupReader {
         partitions: impl IntoIterator<Item = TopicPartition>,
     ) -> Result<ByPartition<i64>, BoxError> {
         let partitions = partitions.into_iter().collect();
-        Ok(self.client.list_offsets(&partitions, Position::Latest, self.deadline.into()).await.map_err(boxed)?)
+        Ok(self.client.end_offsets(&partitions, self.deadline.into()).await.map_err(boxed)?)
     }
 
     /// How much time is left.

@@ -1,16 +1,16 @@
 //! A group's protocol, as the task that drives a member needs it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::client::Topics;
 use crate::protocol::{Facts, GroupProtocol, JobError, Led, Plan, Rejoin};
 use crate::types::{Cluster, Offsets};
 
 /// What a driver asks of a protocol beyond the rounds themselves. Everything has a default, for groups without topics.
 pub(crate) trait Hosted: GroupProtocol {
     /// Whose changes matter.
-    fn interest(&self) -> Interest {
-        Interest::default()
+    fn interest(&self) -> Topics {
+        Topics::none()
     }
 
     /// The cluster is another now. `jitter`, from 0 to 1, spreads members that see the same change.
@@ -42,15 +42,6 @@ pub(crate) trait Hosted: GroupProtocol {
         let _ = message;
         None
     }
-}
-
-/// Topics whose changes matter to a member.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Interest {
-    /// These.
-    pub(crate) topics: BTreeSet<Arc<str>>,
-    /// All there are: a pattern is subscribed to.
-    pub(crate) all: bool,
 }
 
 /// What a change of the cluster asks for.

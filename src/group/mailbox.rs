@@ -44,6 +44,18 @@ pub(crate) struct Signs {
     pub(crate) released: Option<RevocationId>,
 }
 
+/// Gives up what was revoked: the application's side, whatever the events are.
+pub(crate) trait Release: Send + Sync {
+    fn release(&self, id: RevocationId);
+}
+
+impl<E: Send> Release for Mailbox<E> {
+    fn release(&self, id: RevocationId) {
+        self.lock().signs.released = Some(id);
+        self.signalled.notify_one();
+    }
+}
+
 impl<E> Mailbox<E> {
     pub(crate) fn new() -> Self {
         let state = State {
@@ -101,12 +113,6 @@ impl<E> Mailbox<E> {
             drop(state);
             self.signalled.notify_one();
         }
-    }
-
-    /// Gives up what was revoked. The application's side.
-    pub(crate) fn release(&self, id: RevocationId) {
-        self.lock().signs.released = Some(id);
-        self.signalled.notify_one();
     }
 
     /// The next event; `None` when the membership is over. Cancel safe. The application's side.

@@ -54,6 +54,7 @@ impl Settings {
             retry_backoff: options.retry_backoff.0,
             retry_backoff_max: options.retry_backoff.1,
             api_timeout: options.default_api_timeout,
+            allow_foreign_commits: options.allow_foreign_commits,
             leave_policy: options.leave_policy,
         }
     }

@@ -28,7 +28,7 @@ pub struct Joining<'a, H> {
 }
 
 /// The leader's view of a group that has joined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Led {
     /// The generation to plan for.
     pub generation: Generation,

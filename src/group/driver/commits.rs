@@ -31,11 +31,16 @@ struct Commit {
 
 impl Commits {
     /// Takes a commit on; the machine decides when it is sent.
-    pub(super) fn begin(&mut self, offsets: Offsets, reply: oneshot::Sender<Result<(), CommitError>>) -> CommitId {
+    pub(super) fn begin(
+        &mut self,
+        offsets: Offsets,
+        reply: oneshot::Sender<Result<(), CommitError>>,
+    ) -> CommitId {
         self.last += 1;
         let id = CommitId(self.last);
         let open = offsets.clone();
-        self.under_way.insert(id, Commit { offsets, open, refused: Vec::new(), error: None, reply });
+        self.under_way
+            .insert(id, Commit { offsets, open, refused: Vec::new(), error: None, reply });
         id
     }
 
@@ -49,14 +54,20 @@ impl Commits {
         let codes = response.partitions;
         let telling = codes.iter().map(|(_, code)| *code).max_by_key(|code| weight(*code));
         if let Some(commit) = self.under_way.get_mut(&id) {
-            let refused = codes.into_iter().filter(|(_, code)| !code.is_none() && weight(*code) == 1);
+            let refused =
+                codes.into_iter().filter(|(_, code)| !code.is_none() && weight(*code) == 1);
             commit.refused.extend(refused);
         }
         telling.unwrap_or_default()
     }
 
     /// A part of a commit has ended; the last one ends the commit.
-    pub(super) fn part_ended(&mut self, id: CommitId, part: impl Fn(&Offsets) -> Offsets, end: CommitEnd) {
+    pub(super) fn part_ended(
+        &mut self,
+        id: CommitId,
+        part: impl Fn(&Offsets) -> Offsets,
+        end: CommitEnd,
+    ) {
         let Some(commit) = self.under_way.get_mut(&id) else {
             return;
         };
@@ -70,6 +81,7 @@ impl Commits {
             CommitEnd::Refused(code) => Some(CommitError::RefusedWhole(code)),
             CommitEnd::TimedOut => Some(CommitError::TimedOut),
             CommitEnd::Closed => Some(CommitError::Closed),
+            CommitEnd::TooMany => Some(CommitError::TooMany),
         };
         commit.error = commit.error.take().or(error);
         if commit.open.is_empty() {

@@ -24,11 +24,11 @@ use super::jobs::Jobs;
 use super::mailbox::Mailbox;
 use super::settings::Settings;
 use super::status::Status;
-use crate::client::Client;
+use crate::client::{self, Client, Lane, Topics};
 use crate::error::Error;
 use crate::membership::{Event, Membership};
 use crate::protocol::Cause;
-use crate::types::{Cluster, Generation, Offsets};
+use crate::types::{Cluster, Generation, NodeId, Offsets};
 
 /// What a driver leaves for the application.
 #[derive(Debug)]
@@ -40,7 +40,12 @@ pub(crate) enum Said<H, N> {
 }
 
 /// The mailbox between a driver of `P` and its application.
-pub(crate) type MailboxOf<P> = Mailbox<Said<<P as crate::protocol::GroupProtocol>::Held, <P as crate::protocol::GroupProtocol>::Notice>>;
+pub(crate) type MailboxOf<P> = Mailbox<
+    Said<
+        <P as crate::protocol::GroupProtocol>::Held,
+        <P as crate::protocol::GroupProtocol>::Notice,
+    >,
+>;
 
 /// A member at work.
 pub(crate) struct Driver<P: Hosted> {
@@ -48,8 +53,12 @@ pub(crate) struct Driver<P: Hosted> {
     protocol: P,
     client: Client,
     group_id: Arc<str>,
-    /// Names this member's own connection.
-    lane: u64,
+    /// This member's own connection.
+    lane: Lane,
+    /// Who coordinated the group when it was last asked.
+    coordinator: Option<NodeId>,
+    /// Keeps the topics that matter fresh.
+    interest: client::Interest,
     close_timeout: Duration,
     rebalance_timeout: Duration,
     request_timeout: Duration,
@@ -104,7 +113,8 @@ pub(crate) struct Parts<P: Hosted> {
 impl<P: Hosted> Driver<P> {
     /// Prepares a member that has not joined.
     pub(crate) fn new(parts: Parts<P>) -> Self {
-        let Parts { settings, protocol, client, jobs, gatherer, mailbox, commands, status, seed } = parts;
+        let Parts { settings, protocol, client, jobs, gatherer, mailbox, commands, status, seed } =
+            parts;
         let config = settings.membership(protocol.protocol_type());
         let mut dice = fastrand::Rng::with_seed(seed);
         let mut cluster = client.cluster();
@@ -113,7 +123,9 @@ impl<P: Hosted> Driver<P> {
             machine: Membership::new(config, dice.u64(..)),
             protocol,
             group_id: Arc::from(settings.group_id.as_str()),
-            lane: client.new_lane(),
+            lane: client.member_lane(),
+            coordinator: None,
+            interest: client.interest(Topics::none()),
             close_timeout: settings.options.close_timeout,
             rebalance_timeout: settings.options.max_poll_interval,
             request_timeout: settings.options.request_timeout,
@@ -136,7 +148,7 @@ impl<P: Hosted> Driver<P> {
 
     /// Joins, and stays until the membership ends.
     pub(crate) async fn run(mut self) {
-        self.client.watch_topics(self.lane, self.protocol.interest());
+        self.interest.set(self.protocol.interest());
         self.machine.join(now());
         loop {
             self.drain();
@@ -205,7 +217,7 @@ impl<P: Hosted> Driver<P> {
             Command::Rejoin(cause) => self.machine.rejoin(now, cause),
             Command::Reconfigure(change) => {
                 let cause = change(&mut self.protocol);
-                self.client.watch_topics(self.lane, self.protocol.interest());
+                self.interest.set(self.protocol.interest());
                 if let Some(cause) = cause {
                     self.machine.rejoin(now, cause);
                 }
@@ -223,7 +235,7 @@ impl<P: Hosted> Driver<P> {
         }
         let deadline = now + self.close_timeout;
         match how {
-            End::Leave => self.machine.leave(now, "left", deadline),
+            End::Leave => self.machine.leave(now, Some("asked to leave".into()), deadline),
             End::Close => self.machine.close(now, deadline),
         }
     }
@@ -256,13 +268,14 @@ impl<P: Hosted> Driver<P> {
     /// Tells everyone who waits, and closes the member's own connection.
     async fn finish(mut self) {
         let ended = self.ending.ended.take().flatten();
-        self.client.unwatch_topics(self.lane);
         self.client.close_lane(self.lane);
         self.commands.close();
         let left = self.commits.close_all();
         while let Some(command) = self.commands.recv().await {
             match command {
-                Command::Commit { reply, .. } => drop(reply.send(Err(crate::error::CommitError::Closed))),
+                Command::Commit { reply, .. } => {
+                    drop(reply.send(Err(crate::error::CommitError::Closed)))
+                }
                 Command::End { reply, .. } => self.ending.waiting.extend(reply),
                 Command::Rejoin(_) | Command::Reconfigure(_) => {}
             }

@@ -68,7 +68,9 @@ impl<P: Hosted> Driver<P> {
                 protocol_type: self.protocol.protocol_type().to_owned(),
                 ours: self.report.offered().to_vec(),
             },
-            Ended::GroupFull => Error::GroupFull { group: group(), is_static: self.report.is_static() },
+            Ended::GroupFull => {
+                Error::GroupFull { group: group(), is_static: self.report.is_static() }
+            }
             Ended::ManagedByBroker => Error::GroupManagedByBroker(group()),
             Ended::Inconsistent { what } => Error::Inconsistent(what),
             Ended::PlanFailed { message } => Error::AssignFailed(message),

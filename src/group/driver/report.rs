@@ -65,7 +65,9 @@ impl<H: Holding> Report<H> {
             ErrorCode::GroupAuthorizationFailed => {
                 Error::GroupAuthorization { group: self.settings.group_id.clone(), api }
             }
-            ErrorCode::InvalidSessionTimeout => Error::SessionTimeoutRefused(self.settings.options.session_timeout),
+            ErrorCode::InvalidSessionTimeout => {
+                Error::SessionTimeoutRefused(self.settings.options.session_timeout)
+            }
             ErrorCode::InvalidGroupId => Error::option("group.id", "the broker refuses it"),
             _ => Error::Refused { api, code },
         }
@@ -91,7 +93,7 @@ impl<H: Holding> Report<H> {
         self.count(|status| status.counters.commits += 1);
     }
 
-    pub(super) fn answered(&mut self, response: &Result<GroupResponse, Failure>, _sent: Instant, now: Instant) {
+    pub(super) fn answered(&mut self, response: &Result<GroupResponse, Failure>, now: Instant) {
         match response {
             Ok(GroupResponse::Join(join)) if join.error.is_none() => {
                 self.timing.joined = Some(now);

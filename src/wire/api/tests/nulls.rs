@@ -1,11 +1,13 @@
 //! Answers as librdkafka's mock cluster writes them, and other shapes that the oracle does not write.
 
+use std::time::Duration;
+
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::read;
 use crate::types::{Generation, MemberId};
-use crate::wire::ErrorCode;
 use crate::wire::api::*;
+use crate::wire::{ErrorCode, ReadError};
 
 /// Classic text: two bytes of length, -1 for null.
 const NULL: i16 = -1;
@@ -28,7 +30,7 @@ fn a_join_error_may_have_null_for_protocol_leader_and_member() {
         answer.put_i32(0);
     });
     let expected = JoinGroupResponse {
-        throttle: std::time::Duration::from_millis(7),
+        throttle: Duration::from_millis(7),
         error: ErrorCode::UnknownMemberId,
         generation: Generation::NONE,
         leader: MemberId::default(),
@@ -69,7 +71,7 @@ fn of_an_error_whose_remainder_makes_no_sense_the_throttle_time_and_the_code_are
         answer.put_i16(16);
         answer.put_slice(b"nonsense");
     });
-    let throttle = std::time::Duration::from_millis(9);
+    let throttle = Duration::from_millis(9);
     let join = read::<JoinGroupRequest>(9, answer.clone()).unwrap();
     assert_eq!((join.throttle, join.error), (throttle, ErrorCode::NotCoordinator));
     let leave = read::<LeaveGroupRequest>(5, answer.clone()).unwrap();
@@ -118,7 +120,7 @@ fn a_port_that_no_host_has_is_an_error() {
         answer.put_i32(3);
         answer.put_i32(0);
     });
-    assert_eq!(read::<MetadataRequest>(1, answer), Err(crate::wire::ReadError::Port(70_000)));
+    assert_eq!(read::<MetadataRequest>(1, answer), Err(ReadError::Port(70_000)));
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Fetched {
             .with_error_code(self.error)
     }
 
-    fn from_v8(&self) -> OffsetFetchResponsePartitions {
+    fn since_v8(&self) -> OffsetFetchResponsePartitions {
         OffsetFetchResponsePartitions::default()
             .with_partition_index(self.partition)
             .with_committed_offset(self.offset)
@@ -124,7 +124,7 @@ fn offset_fetch(version: i16, random: &mut Random) -> (TheirFetch, OffsetFetchRe
         let topic = |(name, partitions): &(StrBytes, Vec<Fetched>)| {
             OffsetFetchResponseTopics::default()
                 .with_name(name.clone().into())
-                .with_partitions(partitions.iter().map(Fetched::from_v8).collect())
+                .with_partitions(partitions.iter().map(Fetched::since_v8).collect())
         };
         let group = OffsetFetchResponseGroup::default()
             .with_group_id(random.text().into())

@@ -12,7 +12,7 @@ use super::gather::{Erased, Gather, Gatherer};
 use super::join;
 use super::member::GroupMember;
 use super::options::Options;
-use crate::assign::{ErasedAssigner, PartitionAssigner, erase};
+use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::Client;
 use crate::error::Error;
 use crate::membership::LeavePolicy;
@@ -29,7 +29,7 @@ pub struct GroupMemberBuilder {
     pub(super) options: Options,
     pub(super) topics: Vec<String>,
     pub(super) pattern: Option<String>,
-    pub(super) assigners: Vec<Arc<dyn ErasedAssigner>>,
+    pub(super) assigners: Vec<Result<ErasedAssigner, UnfitAssigner>>,
     pub(super) gatherer: Option<Arc<dyn Gatherer>>,
     pub(super) on_assign_error: OnAssignError,
     pub(super) allow_migration: bool,
@@ -91,7 +91,7 @@ impl GroupMemberBuilder {
         T: Serialize + DeserializeOwned + Send + Sync + 'static,
         A: PartitionAssigner<T>,
     {
-        self.assigners.push(erase(assigner));
+        self.assigners.push(ErasedAssigner::new(assigner));
         self
     }
 

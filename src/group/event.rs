@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::mailbox::Release;
-use crate::assign::{self, MetadataError};
+use crate::assign::{MetadataError, read_told};
 use crate::membership::{LossCause, RevocationId};
 use crate::protocol::Cause;
+use crate::subscription::Told;
 use crate::types::{Generation, Partitions};
 
 /// What happened to a member, from `GroupMember::next`.
@@ -91,8 +91,8 @@ impl Assigned {
     }
 
     /// What the leader's assigner told this member (`plan.tell`), if it told anything.
-    pub fn told<U: DeserializeOwned>(&self) -> Option<Result<U, MetadataError>> {
-        self.told.as_ref().map(|told| assign::decode_told(told.codec, &told.bytes))
+    pub fn told<U: DeserializeOwned + 'static>(&self) -> Option<Result<U, MetadataError>> {
+        self.told.as_ref().map(|told| read_told(told.codec, &told.bytes))
     }
 }
 

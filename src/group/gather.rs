@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use super::driver::now;
 use crate::client::{Client, ClientError};
 use crate::types::{Cluster, OffsetAndMetadata, TopicPartition};
+use crate::wire::api::OffsetAt;
 
 /// Anything that went wrong in the application's code.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
@@ -87,13 +88,16 @@ impl GroupReader {
             .map_err(boxed)?)
     }
 
-    /// The offset that the next record of each partition will get. Cancel safe.
+    /// The offset that the next record of each partition will get; partitions that cannot be asked are left out. Cancel
+    /// safe.
     pub async fn end_offsets(
         &self,
         partitions: impl IntoIterator<Item = TopicPartition>,
     ) -> Result<ByPartition<i64>, BoxError> {
         let partitions = partitions.into_iter().collect();
-        Ok(self.client.end_offsets(&partitions, self.deadline.into()).await.map_err(boxed)?)
+        let listed = self.client.list_offsets(&partitions, OffsetAt::Latest, self.deadline.into());
+        let known = |(partition, offset)| Some((partition, Result::ok(offset).flatten()?));
+        Ok(listed.await.map_err(boxed)?.into_iter().filter_map(known).collect())
     }
 
     /// How much time is left.

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -16,7 +16,10 @@ use tokio::sync::oneshot;
 use crate::protocol::JobError;
 
 /// How long a thread without work stays.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How many threads of a process take jobs at one time.
+const THREADS: usize = 4;
 
 /// A few threads, started when there is work and gone when there is none for a while.
 #[derive(Clone, Debug)]
@@ -78,6 +81,12 @@ impl Hanging {
 }
 
 impl Jobs {
+    /// The pool of this process.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Jobs> = OnceLock::new();
+        SHARED.get_or_init(|| Self::new(THREADS))
+    }
+
     /// A pool of at most `most` threads that take jobs.
     pub(crate) fn new(most: usize) -> Self {
         let (queue, work) = (Mutex::new(Queue::default()), Condvar::new());

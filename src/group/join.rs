@@ -1,0 +1,241 @@
+//! From a builder to a running member.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tracing::warn;
+
+use super::builder::GroupMemberBuilder;
+use super::driver::{Driver, Parts};
+use super::handle::MemberHandle;
+use super::jobs::Jobs;
+use super::mailbox::Mailbox;
+use super::member::GroupMember;
+use super::options::Options;
+use super::settings::Settings;
+use super::status::Status;
+use crate::assign::{ErasedAssigner, RangeAssigner, RoundRobinAssigner};
+use crate::client::{Client, ClientError, ClientOptions, Topics};
+use crate::error::Error;
+use crate::subscription::{ConsumerOptions, ConsumerProtocol, TopicSelection};
+use crate::wire::{ApiKey, ErrorCode};
+
+/// Commands that wait for the driver. It takes them at once, so more than a few are a burst.
+const COMMANDS: usize = 64;
+
+/// Checks everything, reaches the coordinator, and starts the member.
+pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Error> {
+    let selection = builder.selection()?;
+    let assigners = assigners(&builder)?;
+    let mut settings = Settings::check(builder.options)?;
+    let client = match builder.client {
+        Some(client) => client,
+        None => client(&settings.options, builder.runtime)?,
+    };
+    for warning in settings.warnings() {
+        warn!(group = settings.group_id, "{warning}");
+    }
+    let reach = Reach { client: client.clone(), settings: settings.clone(), topics: selection.topics() };
+    // Where the connections are, so that the application's runtime needs no timers for them.
+    let static_membership = Aborting(client.spawn(reach.run())).ended().await?;
+    if let Err(error) = static_membership {
+        warn!(group = settings.group_id, %error, "joining as a dynamic member");
+        settings.group_instance_id = None;
+    }
+    let protocol = ConsumerProtocol::new(ConsumerOptions {
+        group_id: Arc::from(settings.group_id.as_str()),
+        client_id: Arc::from(settings.client_id.as_str()),
+        group_instance_id: settings.group_instance_id.clone(),
+        rack: settings.client_rack.as_deref().map(Arc::from),
+        selection,
+        assigners,
+        on_assign_error: builder.on_assign_error,
+        allow_migration: builder.allow_migration,
+        gathers: builder.gatherer.is_some(),
+        session_timeout: settings.options.session_timeout,
+        rebalance_timeout: settings.options.max_poll_interval,
+    });
+    let (commands, received) = mpsc::channel(COMMANDS);
+    let (publish, status) =
+        watch::channel(Status::new(&settings.group_id, settings.group_instance_id.clone()));
+    let mailbox = Arc::new(Mailbox::new());
+    let handle = MemberHandle {
+        group_id: Arc::from(settings.group_id.as_str()),
+        client: client.clone(),
+        commands,
+        status,
+        api_timeout: settings.options.default_api_timeout,
+    };
+    let driver = Driver::new(Parts {
+        settings,
+        protocol,
+        client: client.clone(),
+        jobs: Jobs::shared().clone(),
+        gatherer: builder.gatherer,
+        mailbox: Arc::clone(&mailbox),
+        commands: received,
+        status: publish,
+        seed: fastrand::u64(..),
+    });
+    client.spawn(driver.run());
+    Ok(GroupMember::new(handle, mailbox))
+}
+
+/// Topics to subscribe to, checked.
+pub(super) fn topics(topics: Vec<String>) -> Result<TopicSelection, Error> {
+    if topics.is_empty() {
+        return Err(Error::option("subscribe", "at least one topic or a pattern is needed"));
+    }
+    match topics.iter().find(|topic| topic.is_empty() || topic.len() > 249) {
+        Some(topic) => Err(Error::option("subscribe", format!("{topic:?} is no topic's name: 1 to 249 characters"))),
+        None => Ok(TopicSelection::list(topics)),
+    }
+}
+
+/// A pattern to subscribe to, checked.
+pub(super) fn pattern(pattern: &str) -> Result<TopicSelection, Error> {
+    TopicSelection::pattern(pattern).map_err(|problem| Error::option("subscribe_pattern", problem.to_string()))
+}
+
+/// The assigners in order of preference, each name once.
+fn assigners(builder: &GroupMemberBuilder) -> Result<Vec<ErasedAssigner>, Error> {
+    const PROPERTY: &str = "partition.assignment.strategy";
+    let given = builder.assigners.iter().cloned();
+    let given = given.collect::<Result<Vec<_>, _>>().map_err(|unfit| Error::option(PROPERTY, unfit.to_string()))?;
+    let chosen = match &builder.options.assignment_strategy {
+        None => given,
+        Some(names) => names.iter().map(|name| named(name, &given)).collect::<Result<_, _>>()?,
+    };
+    if chosen.is_empty() {
+        return Err(Error::option(PROPERTY, "at least one assigner is needed"));
+    }
+    for (at, assigner) in chosen.iter().enumerate() {
+        if chosen[..at].iter().any(|other| other.name() == assigner.name()) {
+            let problem = format!("`{}` is listed twice, which would block the whole group", assigner.name());
+            return Err(Error::option(PROPERTY, problem));
+        }
+    }
+    Ok(chosen)
+}
+
+/// An assigner by name: one that was given, or one of ours. Java's class names are understood.
+fn named(name: &str, given: &[ErasedAssigner]) -> Result<ErasedAssigner, Error> {
+    if let Some(assigner) = given.iter().find(|assigner| &**assigner.name() == name) {
+        return Ok(assigner.clone());
+    }
+    let built_in = match name.trim_start_matches("org.apache.kafka.clients.consumer.") {
+        "range" | "RangeAssignor" => ErasedAssigner::new(RangeAssigner::default()),
+        "roundrobin" | "RoundRobinAssignor" => ErasedAssigner::new(RoundRobinAssigner::default()),
+        _ => {
+            let problem = format!("`{name}` is neither built in nor given by `.assigner()`");
+            return Err(Error::option("partition.assignment.strategy", problem));
+        }
+    };
+    built_in.map_err(|unfit| Error::option("partition.assignment.strategy", unfit.to_string()))
+}
+
+/// A client of the member's own.
+fn client(options: &Options, runtime: Option<tokio::runtime::Handle>) -> Result<Client, Error> {
+    let Some(servers) = &options.bootstrap_servers else {
+        return Err(Error::option("bootstrap.servers", "must be set, or a client given"));
+    };
+    let mut built = ClientOptions::new(servers.as_str())
+        .client_id(options.client_id.as_str())
+        .request_timeout(options.request_timeout)
+        .connection_setup_timeout(options.connection_setup_timeout)
+        .api_timeout(options.default_api_timeout)
+        .metadata_max_age(options.metadata_max_age)
+        .reconnect_backoff(options.reconnect_backoff.0, options.reconnect_backoff.1)
+        .retry_backoff(options.retry_backoff.0, options.retry_backoff.1)
+        .connections_max_idle(options.connections_max_idle);
+    if let Some(runtime) = runtime {
+        built = built.runtime(runtime);
+    }
+    Client::new(built).map_err(|error| refused("", error))
+}
+
+/// Finds out, before anything is joined, whether it can be.
+struct Reach {
+    client: Client,
+    settings: Settings,
+    topics: Topics,
+}
+
+impl Reach {
+    /// The inner error: a static membership that the broker is too old for, and that may be given up.
+    async fn run(self) -> Result<Result<(), Error>, Error> {
+        let Self { client, settings, topics } = self;
+        let within = settings.options.default_api_timeout;
+        let deadline = Instant::now() + within;
+        let group = &settings.group_id;
+        let coordinator = client.coordinator(group, deadline).await.map_err(|error| match error {
+            ClientError::TimedOut { .. } => {
+                Error::NoCoordinator { group: group.clone(), within, problem: error.to_string() }
+            }
+            error => refused(group, error),
+        })?;
+        client.refresh_metadata(topics, deadline).await.map_err(|error| refused(group, error))?;
+        if settings.group_instance_id.is_none() {
+            return Ok(Ok(()));
+        }
+        let versions = client.versions_of(&coordinator, deadline).await.map_err(|error| refused(group, error))?;
+        let unsupported = versions.supports_static_membership().map_err(|missing| {
+            Error::StaticMembershipUnsupported {
+                api: missing.api,
+                needed: missing.needed,
+                offered: missing.theirs.map_or(-1, |range| range.max),
+            }
+        });
+        match unsupported {
+            Err(error) if !settings.options.degrade_to_dynamic => Err(error),
+            outcome => Ok(outcome),
+        }
+    }
+}
+
+/// What a client's error says to the application.
+pub(super) fn refused(group: &str, error: ClientError) -> Error {
+    match error {
+        ClientError::InvalidOption { property, why } => Error::InvalidOption { property, problem: why },
+        ClientError::Refused { code: ErrorCode::GroupAuthorizationFailed, api, .. } => {
+            Error::GroupAuthorization { group: group.to_owned(), api }
+        }
+        ClientError::Refused { code: ErrorCode::InvalidGroupId, .. } => {
+            Error::option("group.id", "the broker refuses it")
+        }
+        ClientError::Refused { api, code, .. } => Error::Refused { api, code },
+        ClientError::UnsupportedVersion { .. } | ClientError::Unencodable { .. } => {
+            Error::Unsupported(error.to_string())
+        }
+        ClientError::Undecodable { .. } => Error::Inconsistent(error.to_string()),
+        ClientError::Closed => Error::Closed,
+        ClientError::TimedOut { api, .. } => Error::Unreachable(match api {
+            Some(ApiKey::Metadata) => format!("{error}, waiting for Metadata"),
+            _ => error.to_string(),
+        }),
+        _ => Error::Unreachable(error.to_string()),
+    }
+}
+
+/// A task that ends when nobody waits for it.
+struct Aborting<R>(JoinHandle<R>);
+
+impl<R> Aborting<R> {
+    async fn ended<T>(mut self) -> Result<T, Error>
+    where
+        R: Into<Result<T, Error>>,
+    {
+        match (&mut self.0).await {
+            Ok(result) => result.into(),
+            Err(_) => Err(Error::Closed),
+        }
+    }
+}
+
+impl<R> Drop for Aborting<R> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -223,3 +223,73 @@ fn millis(name: &str, value: &str) -> Result<Duration, Error> {
 pub(crate) fn shared(text: &str) -> Arc<str> {
     Arc::from(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::properties::PROPERTIES;
+
+    #[test]
+    fn every_property_of_the_table_is_read_or_refused_as_the_table_says() {
+        for property in PROPERTIES {
+            let mut options = Options::default();
+            let value = match property.name {
+                "enable.auto.commit" | "allow.foreign.commits" => "true",
+                name if name.ends_with(".ms") => "7000",
+                _ => "a:1",
+            };
+            options.set(property.name, value);
+            match property.plane {
+                Plane::Refused(why) => {
+                    let problem = options.problem.expect(property.name).to_string();
+                    assert!(problem.contains(why), "{}: {problem}", property.name);
+                }
+                plane => {
+                    assert_eq!(options.problem, None, "{}", property.name);
+                    let passed_on = options.rdkafka.contains_key(property.name);
+                    assert_eq!(passed_on, plane == Plane::Both, "{}", property.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_table_does_not_know_goes_to_rdkafka() {
+        let mut options = Options::default();
+        options.set("fetch.min.bytes", "1000");
+        assert_eq!(options.rdkafka.get("fetch.min.bytes").map(String::as_str), Some("1000"));
+    }
+
+    #[test]
+    fn only_the_classic_protocol_is_taken() {
+        let mut options = Options::default();
+        options.set("group.protocol", "CLASSIC");
+        assert_eq!(options.problem, None);
+        options.set("group.protocol", "consumer");
+        assert!(options.problem.is_some());
+    }
+
+    #[test]
+    fn security_that_one_plane_would_not_have_is_refused() {
+        for (name, value) in [
+            ("security.protocol", "SASL_SSL"),
+            ("ssl.ca.location", "ca.pem"),
+            ("sasl.mechanism", "PLAIN"),
+        ] {
+            let mut options = Options::default();
+            options.set(name, value);
+            assert!(options.problem.is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_problem_is_kept_with_the_property_and_the_reason() {
+        let mut options = Options::default();
+        options.set("session.timeout.ms", "ten");
+        options.set("enable.auto.commit", "maybe");
+        let problem = options.problem.map(|problem| problem.to_string());
+        assert!(problem.is_some_and(
+            |text| text.contains("session.timeout.ms") && text.contains("milliseconds")
+        ));
+    }
+}

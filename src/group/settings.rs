@@ -124,3 +124,59 @@ fn check_times(options: &Options) -> Result<(), Error> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(change: impl FnOnce(&mut Options)) -> Option<&'static str> {
+        let mut options = Options { group_id: Some("indexers".into()), ..Options::default() };
+        change(&mut options);
+        match Settings::check(options) {
+            Ok(_) => None,
+            Err(Error::InvalidOption { property, .. }) => Some(property),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_that_cannot_be_are_named() {
+        let ms = Duration::from_millis;
+        assert_eq!(problem(|_| {}), None);
+        assert_eq!(problem(|options| options.group_id = None), Some("group.id"));
+        assert_eq!(problem(|options| options.group_id = Some(" ".into())), Some("group.id"));
+        assert_eq!(
+            problem(|options| options.group_instance_id = Some("a b".into())),
+            Some("group.instance.id")
+        );
+        assert_eq!(problem(|options| options.session_timeout = ms(0)), Some("session.timeout.ms"));
+        assert_eq!(
+            problem(|options| options.max_poll_interval = ms(1 << 32)),
+            Some("max.poll.interval.ms")
+        );
+        assert_eq!(
+            problem(|options| options.heartbeat_interval = Some(ms(45_000))),
+            Some("heartbeat.interval.ms")
+        );
+        assert_eq!(
+            problem(|options| options.heartbeat_interval = Some(ms(0))),
+            Some("heartbeat.interval.ms")
+        );
+        assert_eq!(
+            problem(|options| options.retry_backoff = (ms(100), ms(50))),
+            Some("retry.backoff.max.ms")
+        );
+    }
+
+    #[test]
+    fn a_static_member_whose_session_outlives_its_rebalance_timeout_is_warned() {
+        let options = Options {
+            group_id: Some("indexers".into()),
+            group_instance_id: Some("one".into()),
+            session_timeout: Duration::from_secs(1800),
+            ..Options::default()
+        };
+        let settings = Settings::check(options).unwrap();
+        assert_eq!(settings.warnings().len(), 1);
+    }
+}

@@ -16,7 +16,7 @@ use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::Client;
 use crate::error::Error;
 use crate::membership::LeavePolicy;
-use crate::subscription::{OnAssignError, TopicSelection};
+use crate::subscription::{OnAssignError, Selection};
 
 /// Says what a [`GroupMember`] is to be. Four things have no default: the brokers (or a [`Client`]), the group, topics,
 /// and at least one assigner.
@@ -220,7 +220,7 @@ impl GroupMemberBuilder {
     }
 
     /// What is subscribed to, checked.
-    pub(super) fn selection(&self) -> Result<TopicSelection, Error> {
+    pub(super) fn selection(&self) -> Result<Selection, Error> {
         match (&self.pattern, self.topics.is_empty()) {
             (Some(_), false) => Err(Error::option("subscribe", "takes topics or a pattern, not both")),
             (Some(pattern), true) => join::pattern(pattern),

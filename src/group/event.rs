@@ -11,7 +11,7 @@ use crate::assign::{MetadataError, read_told};
 use crate::membership::{LossCause, RevocationId};
 use crate::protocol::Cause;
 use crate::subscription::Told;
-use crate::types::{Generation, Partitions};
+use crate::types::{Generation, MemberId, Partitions};
 
 /// What happened to a member, from `GroupMember::next`.
 #[derive(Debug)]
@@ -30,6 +30,13 @@ pub enum Event {
     /// The assignment held partitions of topics that are not subscribed to. They were not taken, and a round that
     /// puts it right has been asked for.
     Unwanted(Partitions),
+    /// Topics that are subscribed to and may not be described: DESCRIBE (and READ) on them is needed. Said once each time
+    /// the list changes.
+    UnauthorizedTopics(Vec<Arc<str>>),
+    /// What the leader wrote to this member could not be read. Nothing was changed by it.
+    UnreadableAssignment(Arc<str>),
+    /// This member leads, and could not read what these members wrote. They were given nothing.
+    UnreadableMembers(Vec<(MemberId, Arc<str>)>),
     /// The group's other members speak none of our protocols. Joining is tried again for `default.api.timeout.ms`,
     /// since old members may leave; then `next()` returns an error.
     NoCommonProtocol,
@@ -44,8 +51,8 @@ pub enum Event {
 /// Why a plan was not made.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AssignFailed {
-    pub(crate) by: String,
-    pub(crate) message: String,
+    pub(crate) by: Arc<str>,
+    pub(crate) message: Arc<str>,
 }
 
 impl AssignFailed {

@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::error::{CommitError, Error};
 use crate::membership::MemberState;
 use crate::protocol::Cause;
-use crate::subscription::{ConsumerProtocol, TopicSelection};
+use crate::subscription::{ConsumerProtocol, Selection};
 use crate::types::{Generation, GroupInstanceId, MemberId, Offsets, Partitions, TopicPartition};
 
 /// Asks things of a running member; cheap to clone, and of no weight: a member does not live on for its handles.
@@ -102,7 +102,7 @@ impl MemberHandle {
         self.select(super::join::pattern(pattern)?).await
     }
 
-    async fn select(&self, selection: TopicSelection) -> Result<(), Error> {
+    async fn select(&self, selection: Selection) -> Result<(), Error> {
         let change = move |protocol: &mut ConsumerProtocol| {
             protocol.select(selection).then_some(Cause::SubscriptionChanged)
         };

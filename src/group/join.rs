@@ -1,5 +1,6 @@
 //! From a builder to a running member.
 
+use std::num::NonZero;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -19,7 +20,7 @@ use super::status::Status;
 use crate::assign::{ErasedAssigner, RangeAssigner, RoundRobinAssigner};
 use crate::client::{Client, ClientError, ClientOptions, Topics};
 use crate::error::Error;
-use crate::subscription::{ConsumerOptions, ConsumerProtocol, TopicSelection};
+use crate::subscription::{ConsumerOptions, ConsumerProtocol, Selection};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Commands that wait for the driver. It takes them at once, so more than a few are a burst.
@@ -37,25 +38,27 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     for warning in settings.warnings() {
         warn!(group = settings.group_id, "{warning}");
     }
-    let reach = Reach { client: client.clone(), settings: settings.clone(), topics: selection.topics() };
+    let reach = Reach { client: client.clone(), settings: settings.clone(), topics: wanted(&selection) };
     // Where the connections are, so that the application's runtime needs no timers for them.
     let static_membership = Aborting(client.spawn(reach.run())).ended().await?;
     if let Err(error) = static_membership {
         warn!(group = settings.group_id, %error, "joining as a dynamic member");
         settings.group_instance_id = None;
     }
+    let host: Arc<str> = gethostname::gethostname().to_string_lossy().into();
     let protocol = ConsumerProtocol::new(ConsumerOptions {
-        group_id: Arc::from(settings.group_id.as_str()),
         client_id: Arc::from(settings.client_id.as_str()),
         group_instance_id: settings.group_instance_id.clone(),
         rack: settings.client_rack.as_deref().map(Arc::from),
-        selection,
-        assigners,
+        cpus: std::thread::available_parallelism().map_or(1, NonZero::get),
+        process: format!("{host}/{}", std::process::id()).into(),
+        host_name: host,
         on_assign_error: builder.on_assign_error,
         allow_migration: builder.allow_migration,
         gathers: builder.gatherer.is_some(),
         session_timeout: settings.options.session_timeout,
         rebalance_timeout: settings.options.max_poll_interval,
+        ..ConsumerOptions::new(settings.group_id.as_str(), selection, assigners)
     });
     let (commands, received) = mpsc::channel(COMMANDS);
     let (publish, status) =
@@ -84,19 +87,27 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
 }
 
 /// Topics to subscribe to, checked.
-pub(super) fn topics(topics: Vec<String>) -> Result<TopicSelection, Error> {
+pub(super) fn topics(topics: Vec<String>) -> Result<Selection, Error> {
     if topics.is_empty() {
         return Err(Error::option("subscribe", "at least one topic or a pattern is needed"));
     }
     match topics.iter().find(|topic| topic.is_empty() || topic.len() > 249) {
         Some(topic) => Err(Error::option("subscribe", format!("{topic:?} is no topic's name: 1 to 249 characters"))),
-        None => Ok(TopicSelection::list(topics)),
+        None => Ok(Selection::topics(topics)),
+    }
+}
+
+/// What must be known of the cluster to plan for it.
+fn wanted(selection: &Selection) -> Topics {
+    match selection {
+        Selection::Topics(names) => Topics::Named(names.iter().cloned().collect()),
+        Selection::Pattern(_) => Topics::All,
     }
 }
 
 /// A pattern to subscribe to, checked.
-pub(super) fn pattern(pattern: &str) -> Result<TopicSelection, Error> {
-    TopicSelection::pattern(pattern).map_err(|problem| Error::option("subscribe_pattern", problem.to_string()))
+pub(super) fn pattern(pattern: &str) -> Result<Selection, Error> {
+    Selection::pattern(pattern).map_err(|problem| Error::option("subscribe_pattern", problem.to_string()))
 }
 
 /// The assigners in order of preference, each name once.

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use tracing::info;
+
 use super::builder::GroupMemberBuilder;
 use super::driver::{MailboxOf, Said};
-use super::event::{Assigned, Event, Lost, ReleaseToken, Revoked};
+use super::event::{AssignFailed, Assigned, Event, Lost, ReleaseToken, Revoked};
 use super::handle::MemberHandle;
 use crate::error::Error;
 use crate::membership;
@@ -84,8 +86,13 @@ impl GroupMember {
         }
         self.revoked = None;
         self.mailbox.ask();
-        let said = self.mailbox.take().await?;
-        Ok(said.map(|said| self.event(said)))
+        while let Some(said) = self.mailbox.take().await? {
+            if let Some(event) = self.event(said) {
+                return Ok(Some(event));
+            }
+            self.mailbox.ask();
+        }
+        Ok(None)
     }
 
     /// Asks things of the member from anywhere.
@@ -120,10 +127,11 @@ impl GroupMember {
         }
     }
 
-    fn event(&mut self, said: Said<Partitions, ConsumerNotice>) -> Event {
+    /// What the application is told of it; nothing of what only the log is told.
+    fn event(&mut self, said: Said<Partitions, ConsumerNotice>) -> Option<Event> {
         match said {
-            Said::Notice(notice) => notice_event(notice).unwrap_or_else(|| Event::HookFailed(String::new())),
-            Said::Event { event, notices } => self.held_event(event, notices),
+            Said::Notice(notice) => notice_event(notice),
+            Said::Event { event, notices } => Some(self.held_event(event, notices)),
         }
     }
 
@@ -155,7 +163,23 @@ impl GroupMember {
 }
 
 fn notice_event(notice: ConsumerNotice) -> Option<Event> {
-    notice.into()
+    Some(match notice {
+        ConsumerNotice::AssignFailed { by, message } => Event::AssignFailed(AssignFailed { by, message }),
+        ConsumerNotice::MissingTopics(topics) => Event::MissingTopics(topics),
+        ConsumerNotice::UnauthorizedTopics(topics) => Event::UnauthorizedTopics(topics),
+        ConsumerNotice::Unwanted(partitions) => Event::Unwanted(partitions),
+        ConsumerNotice::UnreadableAssignment(why) => Event::UnreadableAssignment(why),
+        ConsumerNotice::UnreadableMembers(members) => Event::UnreadableMembers(members),
+        ConsumerNotice::MetadataFailed { assigner, message } => {
+            Event::HookFailed(format!("metadata() of `{assigner}` failed: {message}"))
+        }
+        ConsumerNotice::GatherFailed(message) => Event::HookFailed(message.to_string()),
+        ConsumerNotice::IdleMembers(members) => {
+            info!(members = members.len(), "members without partitions though there are partitions enough");
+            return None;
+        }
+        ConsumerNotice::Told(_) => return None,
+    })
 }
 
 impl fmt::Debug for GroupMember {

@@ -20,6 +20,10 @@ mod metadata;
 mod offsets;
 mod options;
 mod pool;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod tests_connection;
 mod throttle;
 
 use std::fmt;

@@ -23,6 +23,8 @@ mod pool;
 #[cfg(test)]
 mod script;
 #[cfg(test)]
+mod tests_client;
+#[cfg(test)]
 mod tests_connection;
 mod throttle;
 

@@ -12,7 +12,8 @@ use kafka_protocol::messages::metadata_response::{
     MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use kafka_protocol::protocol::{Encodable, StrBytes};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, copy_bidirectional, duplex};
+use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -77,6 +78,8 @@ pub(super) const VERSIONS: &[(ApiKey, i16, i16)] = &[
     (ApiKey::Heartbeat, 0, 3),
     (ApiKey::JoinGroup, 0, 5),
     (ApiKey::SyncGroup, 0, 3),
+    (ApiKey::OffsetFetch, 1, 7),
+    (ApiKey::ListOffsets, 1, 5),
 ];
 
 /// An answer to ApiVersions.
@@ -130,6 +133,8 @@ struct State {
     refusing: BTreeSet<String>,
     /// Accepts, and says nothing at all.
     silent: BTreeSet<String>,
+    /// Answers whatever it is asked with these bytes.
+    garbled: BTreeMap<String, &'static [u8]>,
     seen: Vec<(String, ApiKey)>,
     tries: BTreeMap<String, Vec<Instant>>,
     closing: Vec<tokio::task::AbortHandle>,
@@ -163,6 +168,20 @@ impl Script {
         self.0.lock().unwrap().silent.insert(address.to_owned());
     }
 
+    /// From now on something else than a broker listens there.
+    pub(super) fn garble(&self, address: &str, answer: &'static [u8]) {
+        self.0.lock().unwrap().garbled.insert(address.to_owned(), answer);
+    }
+
+    /// Follows the script for whoever connects to a real port.
+    pub(super) async fn listen(self, listener: TcpListener) {
+        while let Ok((mut socket, address)) = listener.accept().await {
+            let (mut ours, theirs) = duplex(4096);
+            tokio::spawn(self.clone().serve(address.to_string(), theirs));
+            tokio::spawn(async move { copy_bidirectional(&mut socket, &mut ours).await });
+        }
+    }
+
     /// Closes every connection.
     pub(super) fn close_all(&self) {
         self.0.lock().unwrap().closing.drain(..).for_each(|serving| serving.abort());
@@ -185,7 +204,12 @@ impl Script {
 
     async fn serve(self, address: String, stream: DuplexStream) {
         let mut peer = Peer(stream);
+        let garbled = self.0.lock().unwrap().garbled.get(&address).copied();
         while let Some(request) = peer.receive().await {
+            if let Some(garbled) = garbled {
+                peer.say(garbled).await;
+                return;
+            }
             let api = ApiKey::ALL.into_iter().find(|api| api.number() == request.api).unwrap();
             if api == ApiKey::ApiVersions {
                 peer.answer(request.id, &versions(&request, VERSIONS)).await;
@@ -278,7 +302,7 @@ pub(super) fn no_coordinator(asked: &Received, code: i16) -> Reply {
     encoded(&message, asked.version)
 }
 
-fn encoded(message: &impl Encodable, version: i16) -> Reply {
+pub(super) fn encoded(message: &impl Encodable, version: i16) -> Reply {
     let mut body = BytesMut::new();
     message.encode(&mut body, version).unwrap();
     Reply::Answer(body.freeze())

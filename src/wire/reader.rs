@@ -211,6 +211,8 @@ impl Reader {
     ) -> Result<Option<Vec<T>>, ReadError> {
         let Some(count) = self.count(layout, smallest)? else { return Ok(None) };
         let mut elements = Vec::with_capacity(count);
+        #[cfg(test)]
+        RESERVED.with(|reserved| reserved.set(reserved.get() + count * size_of::<T>()));
         for _ in 0..count {
             elements.push(element(self)?);
         }
@@ -256,6 +258,20 @@ impl Reader {
 enum Width {
     Two,
     Four,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many bytes arrays have reserved.
+    static RESERVED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How many bytes the arrays that `read` reads reserve.
+#[cfg(test)]
+pub(super) fn reserved_by(read: impl FnOnce()) -> usize {
+    let before = RESERVED.get();
+    read();
+    RESERVED.get() - before
 }
 
 #[cfg(test)]

@@ -92,7 +92,11 @@ impl Versions {
     /// As `choose`, for whoever cannot do without.
     pub(crate) fn require(&self, api: ApiKey) -> Result<i16, Unsupported> {
         let ours = self.ours.get(&api).copied().unwrap_or_else(|| api.supported());
-        self.choose(api).ok_or(Unsupported { api, ours, theirs: self.theirs.get(&api).copied() })
+        self.choose(api).ok_or_else(|| Unsupported {
+            api,
+            ours,
+            theirs: self.theirs.get(&api).copied(),
+        })
     }
 
     /// Whether every request of a static member can carry its instance id. A broker may still answer

@@ -145,9 +145,10 @@ fn partition(
     let leader = body.i32()?;
     let leader_epoch = if version >= 7 { body.i32()? } else { -1 };
     let replicas = body.array(layout, 4, |body| body.i32().map(NodeId))?;
-    let _in_sync = body.skip_array(layout, 4)?;
+    // In sync, and offline.
+    body.skip_array(layout, 4)?;
     if version >= 5 {
-        let _offline = body.skip_array(layout, 4)?;
+        body.skip_array(layout, 4)?;
     }
     body.skip_tags(layout)?;
     Ok(PartitionMetadata {

@@ -114,3 +114,6 @@ fn partitions_by_topic<T>(
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,8 @@ mod script;
 mod tests_client;
 #[cfg(test)]
 mod tests_connection;
+#[cfg(all(test, feature = "consumer"))]
+mod tests_mock;
 mod throttle;
 
 use std::fmt;

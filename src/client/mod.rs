@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A `link` moves frames over one stream; a `connection` speaks one broker's versions over it; the `pool` keeps them by
-//! broker and [`Lane`]; `brokers` knows whom to ask when any will do.
+//! broker and lane; `brokers` knows whom to ask when any will do.
 
 mod backoff;
 mod brokers;

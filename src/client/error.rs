@@ -135,6 +135,12 @@ pub struct Attempt {
     pub cause: ConnectionError,
 }
 
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.broker, self.cause)
+    }
+}
+
 /// What happened to a connection. All who wait on it are told the same.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -197,9 +203,9 @@ struct Listed<'a>(&'a [Attempt]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, Attempt { broker, cause }) in self.0.iter().enumerate() {
+        for (at, attempt) in self.0.iter().enumerate() {
             let separator = if at == 0 { "" } else { "; " };
-            write!(f, "{separator}{broker}: {cause}")?;
+            write!(f, "{separator}{attempt}")?;
         }
         Ok(())
     }

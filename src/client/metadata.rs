@@ -20,6 +20,9 @@ use crate::wire::{ApiKey, ErrorCode};
 /// Refreshes that are asked for and not yet seen by the task.
 const ASKED: usize = 64;
 
+/// After `default.api.timeout.ms` without an answer from anybody, how long until the next attempt.
+const AFTER_FAILURE: Duration = Duration::from_secs(10);
+
 /// Which topics somebody wants to know of.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Topics {
@@ -206,7 +209,7 @@ impl Refresher {
     fn next_after(&self, outcome: &Result<Cluster, ClientError>) -> Duration {
         match outcome {
             Ok(_) => self.max_age,
-            Err(_) => self.max_age.min(self.api_timeout),
+            Err(_) => self.max_age.min(AFTER_FAILURE),
         }
     }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A `link` moves frames over one stream; a `connection` speaks one broker's versions over it; the `pool` keeps them by
-//! broker and [`Lane`]; `brokers` knows whom to ask when any will do.
+//! broker and lane; `brokers` knows whom to ask when any will do.
 
 mod backoff;
 mod brokers;
@@ -20,6 +20,14 @@ mod metadata;
 mod offsets;
 mod options;
 mod pool;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod tests_client;
+#[cfg(test)]
+mod tests_connection;
+#[cfg(all(test, feature = "consumer"))]
+mod tests_mock;
 mod throttle;
 
 use std::fmt;

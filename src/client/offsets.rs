@@ -242,3 +242,136 @@ fn leader_may_have_moved(code: ErrorCode) -> bool {
             | ErrorCode::RequestTimedOut
     ) || PASSING.contains(&code.number())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::time::Duration;
+
+    use kafka_protocol::messages::list_offsets_response::{
+        ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse,
+    };
+    use kafka_protocol::messages::offset_fetch_response::{
+        OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic,
+    };
+    use kafka_protocol::protocol::StrBytes;
+
+    use super::*;
+    use crate::client::script::{Received, Reply, Script, coordinator, encoded, metadata, soon};
+
+    fn committed(asked: &Received, whole: i16, partitions: &[(i32, i16, i64)]) -> Reply {
+        let partition = |(number, code, offset): &(i32, i16, i64)| {
+            OffsetFetchResponsePartition::default()
+                .with_partition_index(*number)
+                .with_error_code(*code)
+                .with_committed_offset(*offset)
+        };
+        let topic = OffsetFetchResponseTopic::default()
+            .with_name(StrBytes::from_static_str("orders").into())
+            .with_partitions(partitions.iter().map(partition).collect());
+        let message =
+            OffsetFetchResponse::default().with_error_code(whole).with_topics(vec![topic]);
+        encoded(&message, asked.version)
+    }
+
+    /// A cluster whose coordinator answers OffsetFetch so, by how often it was asked before.
+    fn group(answer: impl Fn(&Received, i32) -> Reply + Send + Sync + 'static) -> Script {
+        let times = AtomicI32::new(0);
+        Script::new(move |_, request| match request.api {
+            3 => metadata(request, &[1, 2], &[("orders", 3)]),
+            10 => coordinator(request, 1),
+            _ => answer(request, times.fetch_add(1, Ordering::Relaxed)),
+        })
+    }
+
+    async fn fetch(script: &Script) -> Result<Vec<(i32, i64)>, ClientError> {
+        let partitions = [("orders", 0), ("orders", 1), ("orders", 2)].into_iter().collect();
+        let client = script.client("bootstrap:9092");
+        let offsets = client.offset_fetch("group", &partitions, true, soon()).await?;
+        Ok(offsets.into_iter().map(|(partition, at)| (partition.partition(), at.offset)).collect())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn offsets_in_an_open_transaction_are_waited_for() {
+        let script = group(|asked, times| match times {
+            0 => committed(asked, 0, &[(0, 0, 5), (1, 88, -1), (2, 0, -1)]),
+            1 => committed(asked, 0, &[(1, 88, -1)]),
+            _ => committed(asked, 0, &[(1, 0, 7)]),
+        });
+        assert_eq!(fetch(&script).await, Ok(vec![(0, 5), (1, 7)]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn offsets_that_stay_unstable_are_an_error_at_the_deadline() {
+        let script = group(|asked, _| committed(asked, 0, &[(1, 88, -1)]));
+        let outcome = fetch(&script).await;
+        assert!(
+            matches!(
+                outcome,
+                Err(ClientError::Refused { code: ErrorCode::UnstableOffsetCommit, .. })
+            ),
+            "{outcome:?}"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_coordinator_that_is_none_any_more_is_looked_for_and_asked_again() {
+        let script = group(|asked, times| match times {
+            0 => committed(asked, 16, &[]),
+            1 => committed(asked, 14, &[]),
+            2 => Reply::Close,
+            _ => committed(asked, 0, &[(0, 0, 5), (1, 0, -1), (2, 3, -1)]),
+        });
+        assert_eq!(fetch(&script).await, Ok(vec![(0, 5)]));
+        assert_eq!(script.count(ApiKey::FindCoordinator), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unknown_group_has_committed_nothing_and_a_forbidden_topic_is_an_error() {
+        let unknown = group(|asked, _| committed(asked, 69, &[]));
+        assert_eq!(fetch(&unknown).await, Ok(vec![]));
+        let forbidden = group(|asked, _| committed(asked, 0, &[(0, 29, -1)]));
+        let outcome = fetch(&forbidden).await;
+        assert!(
+            matches!(
+                outcome,
+                Err(ClientError::Refused { code: ErrorCode::TopicAuthorizationFailed, .. })
+            ),
+            "{outcome:?}"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn offsets_are_asked_of_the_leader_also_after_it_has_moved() {
+        let script = Script::new(|broker, request| match request.api {
+            3 if broker == "bootstrap:9092" => metadata(request, &[1, 2], &[("orders", 1)]),
+            3 => metadata(request, &[2, 1], &[("orders", 1)]),
+            _ => {
+                let (code, offset) = if broker == "broker-2:9092" { (0, 42) } else { (6, -1) };
+                let partition = ListOffsetsPartitionResponse::default()
+                    .with_error_code(code)
+                    .with_offset(offset);
+                let topic = ListOffsetsTopicResponse::default()
+                    .with_name(StrBytes::from_static_str("orders").into())
+                    .with_partitions(vec![partition]);
+                let message = ListOffsetsResponse::default().with_topics(vec![topic]);
+                encoded(&message, request.version)
+            }
+        });
+        let client = script.client("bootstrap:9092");
+        let partitions = [("orders", 0)].into_iter().collect();
+        let found = client.list_offsets(&partitions, OffsetAt::Latest, soon()).await.unwrap();
+        assert_eq!(found.into_values().collect::<Vec<_>>(), [Ok(Some(42))]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_partition_without_a_leader_is_told_at_the_deadline() {
+        let script = Script::new(|_, request| metadata(request, &[1], &[("orders", 1)]));
+        let client = script.client("bootstrap:9092");
+        let partitions = [("orders", 7)].into_iter().collect();
+        let begun = Instant::now();
+        let found = client.list_offsets(&partitions, OffsetAt::Earliest, soon()).await.unwrap();
+        assert_eq!(found.into_values().collect::<Vec<_>>(), [Err(ErrorCode::LeaderNotAvailable)]);
+        assert!(begun.elapsed() > Duration::from_secs(3));
+    }
+}

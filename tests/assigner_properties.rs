@@ -76,8 +76,8 @@ fn groups() -> impl Strategy<Value = Group> {
 
 fn member(number: u8) -> impl Strategy<Value = Member> {
     let subscribes = vec(prop::sample::select(&NAMES[..]), 0..6);
-    let claims = vec((prop::sample::select(&NAMES[..]), -1_i32..9), 0..8);
-    (any::<bool>(), subscribes, claims, -1_i32..3, any::<bool>(), 0_usize..4).prop_map(
+    let claims = vec((prop::sample::select(&NAMES[..]), -1_i32..9), 0..24);
+    (any::<bool>(), subscribes, claims, -1_i32..2, any::<bool>(), 0_usize..4).prop_map(
         move |(is_static, subscribes, claims, generation, holds, threads)| Member {
             id: format!("m{}", number.wrapping_mul(23)),
             instance: is_static.then(|| format!("pod-{number}")),

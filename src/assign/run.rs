@@ -66,3 +66,67 @@ pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assign::build::{MemberInput, ModelBuilder, TopicInput};
+    use crate::assign::{GroupSubscription, LocalMember, PartitionAssigner};
+    use crate::types::{Generation, MemberId};
+
+    /// An assigner that is only as good as this function.
+    struct Free(fn(&GroupSubscription) -> Result<GroupAssignment, AssignError>);
+
+    impl PartitionAssigner for Free {
+        fn name(&self) -> &str {
+            "free"
+        }
+
+        fn metadata(&self, _local: &LocalMember<'_>) {}
+
+        fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
+            (self.0)(group)
+        }
+    }
+
+    /// What becomes of a group of one member and two partitions.
+    fn failure(assign: fn(&GroupSubscription) -> Result<GroupAssignment, AssignError>) -> String {
+        let mut group = ModelBuilder::new("group", Generation(1), MemberId::new("a"));
+        group.topics.insert("t".into(), TopicInput::new(2));
+        group.members.push(MemberInput::new(
+            MemberId::new("a"),
+            vec!["t".into()],
+            Err(MetadataError::Missing),
+        ));
+        let (model, told) = group.build();
+        let assigner = ErasedAssigner::new(Free(assign)).unwrap();
+        run_assign(&assigner, &Arc::new(model), &told, None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_panic_is_a_failure_with_its_message() {
+        assert_eq!(failure(|_| panic!("no idea")), "the assigner panicked: no idea");
+        assert_eq!(
+            failure(|group| panic!("{group:?}")).split('{').next(),
+            Some("the assigner panicked: GroupSubscription ")
+        );
+        assert_eq!(failure(|_| std::panic::panic_any(7)), "the assigner panicked: (not a text)");
+    }
+
+    #[test]
+    fn a_refusal_is_handed_on() {
+        assert_eq!(failure(|_| Err(AssignError::other("not today"))), "not today");
+    }
+
+    #[test]
+    fn an_empty_plan_is_refused() {
+        let text = "invalid plan: t-0 goes to 0 of 1 members, and so do 1 other partitions";
+        assert_eq!(failure(|group| Ok(group.plan())), text);
+    }
+
+    #[test]
+    fn a_plan_for_another_group_is_refused() {
+        let other = |_: &GroupSubscription| Ok(GroupSubscription::<()>::builder().build().plan());
+        assert_eq!(failure(other), "invalid plan: it holds members or partitions of another group");
+    }
+}

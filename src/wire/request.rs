@@ -1,6 +1,7 @@
 //! What every request has in common.
 
 use bytes::BytesMut;
+use kafka_protocol::protocol::Encodable;
 
 use super::{ReadError, Reader};
 
@@ -27,6 +28,10 @@ pub enum ApiKey {
     LeaveGroup = 13,
     /// The generation's plan, up from the leader and down to everyone.
     SyncGroup = 14,
+    /// Groups with their members.
+    DescribeGroups = 15,
+    /// The groups that a broker coordinates.
+    ListGroups = 16,
     /// What the broker can do.
     ApiVersions = 18,
 }
@@ -52,4 +57,25 @@ pub(crate) struct EncodeError {
     pub(crate) api: ApiKey,
     pub(crate) version: i16,
     pub(crate) why: String,
+}
+
+impl EncodeError {
+    /// Says why.
+    pub(crate) fn new(api: ApiKey, version: i16, why: impl Into<String>) -> Self {
+        Self { api, version, why: why.into() }
+    }
+}
+
+/// Appends `message`; after an error nothing has been appended.
+pub(super) fn append(
+    api: ApiKey,
+    version: i16,
+    message: &impl Encodable,
+    body: &mut BytesMut,
+) -> Result<(), EncodeError> {
+    let before = body.len();
+    message.encode(body, version).map_err(|error| {
+        body.truncate(before);
+        EncodeError::new(api, version, error.to_string())
+    })
 }

@@ -4,5 +4,7 @@
 
 mod membership;
 pub mod protocol;
+#[cfg(any(test, feature = "test-util"))]
+pub mod testing;
 pub mod types;
 mod wire;

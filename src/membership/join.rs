@@ -84,8 +84,7 @@ impl<H: Holding> Membership<H> {
         // An unchanged follower is answered at once, which starts neither a generation nor its session.
         let is_new = self.round.id_is_pending
             || sent.identity.member_id.is_empty()
-            || (self.identity.generation.is_some()
-                && self.identity.generation != joined.generation);
+            || (self.identity.generation.is_some() && joined.generation > self.identity.generation);
         self.adopt_id(&joined.member_id);
         self.round.id_is_pending = false;
         self.round.refused_since = None;

@@ -1,0 +1,16 @@
+//! Test doubles: a group's coordinator without a broker, and a broker without Kafka.
+//!
+//! [`FakeCoordinator`] is the broker's half of the classic group protocol as Kafka 4.4 does it, pure and in virtual
+//! time. [`FakeBroker`] and [`FakeCluster`] put it behind TCP ports of this machine, with scripted faults. Each rule
+//! of the coordinator is a scenario that runs unchanged against the fake and against a real Kafka
+//! (`tests/conformance`), and a difference fails.
+
+mod coordinator;
+
+pub use crate::wire::{ApiKey, ErrorCode};
+
+#[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
+pub(crate) use coordinator::{
+    ConnectionId, CoordinatorRequest, CoordinatorResponse, GroupState, Loss, RequestBody,
+    RequestTag, ResponseBody,
+};

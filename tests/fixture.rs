@@ -91,8 +91,8 @@ fn java_members_share_a_topic_and_hand_it_over_when_they_leave() {
 #[test]
 fn the_new_protocol_is_spoken_where_the_broker_knows_it() {
     let kafka = Kafka::shared();
-    if kafka.admin().versions(ApiKey::ConsumerGroupHeartbeat).is_none() {
-        return; // Before 4.0 it is off by default.
+    if !kafka.admin().serves_new_protocol() {
+        return;
     }
     let (group, topic) = (unique("group"), unique("topic"));
     kafka.admin().create_topic(&topic, 2, 1);

@@ -2,143 +2,483 @@
 //!
 //! The contract is one sentence: tell the machine something, then do everything that [`Membership::poll_output`]
 //! gives out, then sleep no later than [`Membership::poll_timeout`].
+//!
+//! A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
+//! leader plans; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
+//! out the error table, `leave` the end, and `events` holds what the application has yet to be told (`progress`:
+//! whether it asks).
 
+mod commits;
 mod config;
+mod coordinator;
 mod event;
+mod events;
+mod heartbeat;
+mod jitter;
+mod join;
+mod leave;
 mod output;
+mod progress;
+mod recover;
+mod round;
+mod rule;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod timers;
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use bytes::Bytes;
 
-pub(crate) use config::{LeavePolicy, MembershipConfig};
-pub(crate) use event::{Ended, Event, LossCause, MemberState, RevocationId};
+pub use config::LeavePolicy;
+pub(crate) use config::MembershipConfig;
+pub(crate) use event::{Ended, Event, RevocationId};
+pub use event::{LossCause, MemberState};
 pub(crate) use output::{
     CommitEnd, CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, Output, RequestId,
     Work, WorkId,
 };
+pub use rule::Rule;
 
+use self::commits::Commits;
+use self::coordinator::Coordinator;
+use self::events::Events;
+use self::heartbeat::Heartbeats;
+use self::jitter::Jitter;
+use self::leave::Ending;
+use self::recover::OwnFence;
+use self::round::{Round, Step, Then};
+use self::timers::{Timer, Timers};
 use crate::protocol::{Cause, Change, Holding, JobError, Plan};
 use crate::types::{Generation, MemberId};
+use crate::wire::ApiKey;
 
 /// A member of a group, as a state machine.
+///
+/// ```text
+///               join()
+///  Unjoined ───────────► PreparingRebalance ◄──────────────────────────────────────────────┐
+///     ▲                   BeforeJoin, Revoked, commits, Describe                           │
+///     │                   JoinGroup ──────► CompletingRebalance                            │ wanted: a heartbeat's
+///     │                     ▲   ▲           (leader: Lead) SyncGroup ──────► Stable ───────┤ REBALANCE_IN_PROGRESS,
+///     │                     │   └─ rejoin(keep): 27, 14, 16 ┘               Join, Assigned │ rejoin(), a plan's wish
+///     │                     └───── Lost: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION ────────────┘
+///     └──────────── leave(), close(): Revoked, commits, LeaveGroup ─────────────────── any
+/// ```
+///
+/// Every input ends in `advance`, which does whatever the state allows: that a round is wanted, that a heartbeat is
+/// due, that a commit waits, are levels. So no wish is lost because it came at the wrong moment.
 #[derive(Debug)]
 pub(crate) struct Membership<H> {
     config: MembershipConfig,
+    jitter: Jitter,
+    last_id: u64,
+    timers: Timers,
+    outputs: VecDeque<Output<H>>,
+    events: Events<H>,
+
+    started: bool,
+    identity: Identity,
+    /// What the broker chose of the protocols that we offered.
+    chosen: Option<String>,
+    leader: MemberId,
+    role: Role,
+
     held: H,
-    member_id: MemberId,
+    /// The generation in which it was given; none after a loss.
+    held_in: Generation,
+    ever_held: H,
+
+    coordinator: Coordinator,
+    /// Lookups since the coordinator last answered as one.
+    lookups: u32,
+    round: Round<H>,
+    heartbeats: Heartbeats,
+    commits: Commits<H>,
+    fence: OwnFence,
+
+    /// The application does not ask for events.
+    stalled: bool,
+    ending: Option<Ending>,
+    /// A static member's JoinGroup without an id was broken off: the instance id is all we can leave by.
+    without_id: bool,
+    leave_out: Option<InFlight>,
+    ended: Option<Ended>,
+    #[cfg(any(test, feature = "test-util"))]
+    broken: Option<Rule>,
 }
 
-// Signatures first: the driver is written against them.
+/// What this member is in its generation.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Role {
+    #[default]
+    Follower,
+    /// Plans.
+    Leader,
+    /// Leads, but the plan stands (KIP-814): looks after the group's topics.
+    Watcher,
+}
 
+/// A request that waits for its answer, and who we were when it was sent.
+#[derive(Debug)]
+struct InFlight {
+    id: RequestId,
+    api: ApiKey,
+    identity: Identity,
+    at: Instant,
+}
+
+/// What the member is.
 impl<H: Holding> Membership<H> {
     /// A member of no group yet. Jitter and nonces follow from `seed`.
-    pub(crate) fn new(config: MembershipConfig, _seed: u64) -> Self {
-        Self { config, held: H::default(), member_id: MemberId::default() }
+    pub(crate) fn new(config: MembershipConfig, seed: u64) -> Self {
+        let mut jitter = Jitter::new(seed);
+        let identity =
+            Identity { group_instance_id: config.group_instance_id.clone(), ..Identity::default() };
+        Self {
+            config,
+            last_id: 0,
+            timers: Timers::default(),
+            outputs: VecDeque::new(),
+            events: Events::new(),
+            started: false,
+            identity,
+            chosen: None,
+            leader: MemberId::default(),
+            role: Role::Follower,
+            held: H::default(),
+            held_in: Generation::NONE,
+            ever_held: H::default(),
+            coordinator: Coordinator::Unknown,
+            lookups: 0,
+            round: Round::new(jitter.next()),
+            jitter,
+            heartbeats: Heartbeats::default(),
+            commits: Commits::new(),
+            fence: OwnFence::default(),
+            stalled: false,
+            ending: None,
+            without_id: false,
+            leave_out: None,
+            ended: None,
+            #[cfg(any(test, feature = "test-util"))]
+            broken: None,
+        }
     }
 
-    // Getters.
+    /// A member that breaks `rule`, for tests of the tests.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn without(mut self, rule: Rule) -> Self {
+        self.broken = Some(rule);
+        self
+    }
 
     /// Where the member stands.
     pub(crate) fn state(&self) -> MemberState {
-        MemberState::Unjoined
+        match &self.round.step {
+            Step::Leading(_) | Step::Syncing | Step::Applying(_) | Step::Confirming { .. } => {
+                MemberState::CompletingRebalance
+            }
+            Step::Revoking(revocation) if !matches!(revocation.then, Then::Join) => {
+                MemberState::Stable
+            }
+            Step::Idle | Step::Leaving if self.identity.generation.is_some() => MemberState::Stable,
+            Step::Idle | Step::Leaving => MemberState::Unjoined,
+            _ => MemberState::PreparingRebalance,
+        }
     }
+
     pub(crate) fn generation(&self) -> Generation {
-        Generation::NONE
+        self.identity.generation
     }
+
     pub(crate) fn member_id(&self) -> &MemberId {
-        &self.member_id
+        &self.identity.member_id
     }
+
     /// The protocol that the broker chose, once it did.
     pub(crate) fn protocol(&self) -> Option<&str> {
-        None
+        self.chosen.as_deref()
     }
+
     pub(crate) fn leader(&self) -> &MemberId {
-        &self.member_id
+        &self.leader
     }
+
+    /// Whether this member leads its generation, be it only to look after the group's topics.
     pub(crate) fn is_leader(&self) -> bool {
-        false
+        self.role != Role::Follower
     }
-    /// What is held: told as assigned, and neither released nor lost.
+
+    /// What is held: neither released nor lost.
     pub(crate) fn held(&self) -> &H {
         &self.held
     }
-    /// Until when what is held is surely ours.
+
+    /// Until when what is held is surely ours: a session after the send time of what was acknowledged last.
     pub(crate) fn owned_until(&self) -> Option<Instant> {
-        None
+        self.session_end()
     }
+
     /// Until when the revocation under way must be released.
     pub(crate) fn revocation_deadline(&self) -> Option<Instant> {
-        None
+        match &self.round.step {
+            Step::Revoking(revocation) => Some(revocation.deadline),
+            _ => None,
+        }
     }
+
     /// How the membership ended; its events may still be waiting for the application.
     pub(crate) fn ended(&self) -> Option<&Ended> {
-        None
+        self.ended.as_ref()
+    }
+}
+
+/// What the application wants.
+impl<H: Holding> Membership<H> {
+    /// Joins the group.
+    pub(crate) fn join(&mut self, now: Instant) {
+        self.started = true;
+        self.want(Cause::FirstJoin);
+        self.advance(now);
     }
 
-    // Commands.
+    /// What a revocation named has been given up.
+    pub(crate) fn release(&mut self, now: Instant, id: RevocationId) {
+        self.on_release(now, id);
+        self.advance(now);
+    }
 
-    /// Joins the group.
-    pub(crate) fn join(&mut self, _now: Instant) {}
-    /// The application (or whoever holds it for it) has given up a revocation.
-    pub(crate) fn release(&mut self, _now: Instant, _id: RevocationId) {}
     /// Asks for a round, with other bytes than the last one's.
-    pub(crate) fn rejoin(&mut self, _now: Instant, _cause: Cause) {}
+    pub(crate) fn rejoin(&mut self, now: Instant, cause: Cause) {
+        self.ask(cause);
+        self.advance(now);
+    }
+
     /// Commits; ends in one or more `CommitEnded`, whose items together are these.
-    pub(crate) fn commit(&mut self, _now: Instant, _id: CommitId, _items: H) {}
+    pub(crate) fn commit(&mut self, now: Instant, id: CommitId, items: H) {
+        self.on_commit(now, id, items);
+        self.advance(now);
+    }
+
     /// Ends the membership by leaving the group, static or not; `deadline` bounds it.
-    pub(crate) fn leave(&mut self, _now: Instant, _reason: Option<String>, _deadline: Instant) {}
+    pub(crate) fn leave(&mut self, now: Instant, reason: Option<String>, deadline: Instant) {
+        self.begin_ending(now, true, reason, deadline);
+        self.advance(now);
+    }
+
     /// Ends the membership as the leave policy says; `deadline` bounds it.
-    pub(crate) fn close(&mut self, _now: Instant, _deadline: Instant) {}
+    pub(crate) fn close(&mut self, now: Instant, deadline: Instant) {
+        self.on_close(now, deadline);
+        self.advance(now);
+    }
+
     /// The application took the event that was given out last. An event that is given out before the last one was
-    /// delivered *replaces* it, so this must be said before the next input after the event was taken.
-    pub(crate) fn delivered(&mut self, _now: Instant) {}
+    /// taken *replaces* it, so this must be said before the next input that comes after the taking.
+    pub(crate) fn delivered(&mut self, now: Instant) {
+        self.on_delivered(now);
+        self.advance(now);
+    }
+
     /// The application asks for events.
-    pub(crate) fn waiting(&mut self, _now: Instant) {}
+    pub(crate) fn waiting(&mut self, now: Instant) {
+        self.resume();
+        self.advance(now);
+    }
+}
 
-    // Results of what was given out.
-
+/// Results of what was given out. Late ones, and ones that fit nothing, change nothing.
+impl<H: Holding> Membership<H> {
     /// `Err(Failure::Refused(code))` where FindCoordinator was answered with an error.
     pub(crate) fn handle_coordinator(
         &mut self,
-        _now: Instant,
-        _id: RequestId,
-        _found: Result<(), Failure>,
+        now: Instant,
+        id: RequestId,
+        found: Result<(), Failure>,
     ) {
+        self.on_coordinator(now, id, found);
+        self.advance(now);
     }
+
+    /// The door of all answers. Whose request is not waited for any more is settled here, once for all.
     pub(crate) fn handle_response(
         &mut self,
-        _now: Instant,
-        _id: RequestId,
-        _answer: Result<GroupResponse, Failure>,
+        now: Instant,
+        id: RequestId,
+        answer: Result<GroupResponse, Failure>,
     ) {
+        let takes_stale = !self.keeps(Rule::DropStaleAnswers);
+        if let Some(sent) = self.round.out.take_if(|sent| {
+            sent.id == id || takes_stale && answer.as_ref().is_ok_and(|answer| fits(sent, answer))
+        }) {
+            self.timers.stop(Timer::RoundAnswer);
+            self.on_round_answer(now, &sent, answer);
+        } else if let Some(sent) = self.heartbeats.out.take_if(|sent| sent.id == id) {
+            self.on_heartbeat_answer(now, &sent, answer);
+        } else if let Some(sent) = self.leave_out.take_if(|sent| sent.id == id) {
+            self.on_leave_answer(now, &sent, answer);
+        } else if let Some(sent) = self.commits.answered(id) {
+            self.on_commit_answer(now, &sent, answer);
+        } else if self.ended.is_none() {
+            self.on_stale_answer(now, id, &answer);
+        }
+        self.advance(now);
     }
-    pub(crate) fn handle_release_wanted(&mut self, _now: Instant, _id: WorkId, _wanted: H) {}
+
+    pub(crate) fn handle_release_wanted(&mut self, now: Instant, id: WorkId, wanted: H) {
+        self.on_release_wanted(now, id, &wanted);
+        self.advance(now);
+    }
+
     pub(crate) fn handle_described(
         &mut self,
-        _now: Instant,
-        _id: WorkId,
-        _described: Result<Vec<(String, Bytes)>, JobError>,
+        now: Instant,
+        id: WorkId,
+        described: Result<Vec<(String, Bytes)>, JobError>,
     ) {
+        self.on_described(now, id, described);
+        self.advance(now);
     }
+
     pub(crate) fn handle_planned(
         &mut self,
-        _now: Instant,
-        _id: WorkId,
-        _planned: Result<Plan, JobError>,
+        now: Instant,
+        id: WorkId,
+        planned: Result<Plan, JobError>,
     ) {
+        self.on_planned(now, id, planned);
+        self.advance(now);
     }
+
     /// The change's notices are not for the machine: take them out first.
-    pub(crate) fn handle_change<N>(&mut self, _now: Instant, _id: WorkId, _change: Change<H, N>) {}
-    pub(crate) fn handle_timeout(&mut self, _now: Instant) {}
-
-    // What is to be done.
-
-    pub(crate) fn poll_output(&mut self) -> Option<Output<H>> {
-        None
+    pub(crate) fn handle_change<N>(&mut self, now: Instant, id: WorkId, change: Change<H, N>) {
+        self.on_change(now, id, change);
+        self.advance(now);
     }
+
+    /// Acts on everything that has run out by `now`.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        for timer in self.timers.expire(now) {
+            if self.ended.is_none() {
+                self.on_timer(now, timer);
+            }
+        }
+        self.advance(now);
+    }
+
+    fn on_round_answer(
+        &mut self,
+        now: Instant,
+        sent: &InFlight,
+        answer: Result<GroupResponse, Failure>,
+    ) {
+        match sent.api {
+            ApiKey::JoinGroup => self.on_join_answer(now, sent, answer),
+            _ => self.on_sync_answer(now, sent, answer),
+        }
+    }
+
+    fn on_timer(&mut self, now: Instant, timer: Timer) {
+        let timed_out = Err(Failure::TimedOut);
+        match timer {
+            Timer::Heartbeat => self.on_heartbeat_due(),
+            Timer::Session => self.on_session_over(now),
+            Timer::Revocation => self.on_revocation_over(now),
+            Timer::Scheduled => self.on_scheduled(),
+            Timer::Progress => self.on_stalled(now),
+            Timer::Close => self.on_close_deadline(now),
+            Timer::CommitExpiry => self.on_commits_expired(now),
+            Timer::RoundAnswer => {
+                if let Some(sent) = self.round.out.take() {
+                    self.on_round_answer(now, &sent, timed_out);
+                }
+            }
+            Timer::HeartbeatAnswer => {
+                if let Some(sent) = self.heartbeats.out.take() {
+                    self.on_heartbeat_answer(now, &sent, timed_out);
+                }
+            }
+            Timer::CommitAnswer => {
+                if let Some(sent) = self.commits.unanswered() {
+                    self.on_commit_answer(now, &sent, timed_out);
+                }
+            }
+            Timer::LeaveAnswer => {
+                if let Some(sent) = self.leave_out.take() {
+                    self.on_leave_answer(now, &sent, timed_out);
+                }
+            }
+            // That they do not run any more is all that matters: `advance` looks.
+            Timer::Drain | Timer::Round | Timer::Coordinator | Timer::CommitRetry => {}
+        }
+    }
+}
+
+/// What is to be done.
+impl<H: Holding> Membership<H> {
+    /// The next thing to do; events come last.
+    #[must_use]
+    pub(crate) fn poll_output(&mut self) -> Option<Output<H>> {
+        self.outputs.pop_front().or_else(|| self.events.give().map(Output::Event))
+    }
+
     /// When to call `handle_timeout`, if ever.
+    #[must_use]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        None
+        self.timers.next()
+    }
+
+    /// Does whatever can be done now.
+    fn advance(&mut self, now: Instant) {
+        if self.ended.is_some() {
+            return;
+        }
+        self.advance_coordinator();
+        match self.ending {
+            Some(_) => self.advance_ending(now),
+            None => while self.advance_round(now) {},
+        }
+        self.advance_commits(now);
+        self.advance_heartbeats(now);
+    }
+
+    fn in_flight(&mut self, now: Instant, api: ApiKey) -> InFlight {
+        InFlight { id: self.next_request(), api, identity: self.identity.clone(), at: now }
+    }
+
+    fn next_request(&mut self) -> RequestId {
+        RequestId(self.next_id())
+    }
+
+    fn next_work(&mut self) -> WorkId {
+        WorkId(self.next_id())
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id = self.last_id.wrapping_add(1);
+        self.last_id
+    }
+
+    #[cfg(any(test, feature = "test-util"))]
+    fn keeps(&self, rule: Rule) -> bool {
+        self.broken != Some(rule)
+    }
+
+    /// Only tests can break a rule.
+    #[cfg(not(any(test, feature = "test-util")))]
+    #[expect(clippy::unused_self, reason = "tests look at it")]
+    const fn keeps(&self, _rule: Rule) -> bool {
+        true
+    }
+}
+
+/// Whether `answer` is of the kind that `sent` asks for.
+fn fits(sent: &InFlight, answer: &GroupResponse) -> bool {
+    match answer {
+        GroupResponse::Join(_) => sent.api == ApiKey::JoinGroup,
+        GroupResponse::Sync(_) => sent.api == ApiKey::SyncGroup,
+        _ => false,
     }
 }

@@ -7,6 +7,8 @@
 
 mod coordinator;
 
+pub use crate::wire::{ApiKey, ErrorCode};
+
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{
     ConnectionId, CoordinatorRequest, CoordinatorResponse, GroupState, Loss, RequestBody,

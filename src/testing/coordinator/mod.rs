@@ -22,8 +22,9 @@ mod sync;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
+use crate::types::{MemberId, Offsets};
 use crate::wire::ErrorCode;
-use crate::wire::api::DescribedGroup;
+use crate::wire::api::{DescribedGroup, LeaveGroupRequest, LeavingMember};
 
 use connections::Connections;
 use context::Context;
@@ -147,6 +148,23 @@ impl FakeCoordinator {
     /// The group as DescribeGroups tells it, if it exists.
     pub(crate) fn describe(&self, group_id: &str) -> Option<DescribedGroup> {
         self.groups.get(group_id).map(Group::described)
+    }
+
+    /// What a group has committed.
+    pub(crate) fn committed(&self, group_id: &str) -> Offsets {
+        self.groups.get(group_id).map(|group| group.offsets.clone()).unwrap_or_default()
+    }
+
+    /// Takes a member out, as an administrator's LeaveGroup does.
+    pub(crate) fn remove_member(&mut self, now: Instant, group_id: &str, member_id: &MemberId) {
+        let before = self.answers.len();
+        let leaving =
+            LeavingMember { member_id: member_id.clone(), group_instance_id: None, reason: None };
+        let request = LeaveGroupRequest { group_id: group_id.to_owned(), members: vec![leaving] };
+        if let Some((group, mut context)) = self.group(now, group_id) {
+            group.on_leave(&mut context, &request);
+        }
+        self.release(now, before);
     }
 
     /// Drops the answers, from the given one on, that nobody waits for, and serves what waited behind the others.

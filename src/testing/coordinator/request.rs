@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::wire::ErrorCode;
 use crate::wire::api::{
     DescribedGroup, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse,
-    LeaveGroupRequest, LeaveGroupResponse, ListedGroup, OffsetCommitRequest, OffsetCommitResponse,
-    OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest, SyncGroupResponse,
+    LeaveGroupRequest, LeaveGroupResponse, ListGroupsResponse, OffsetCommitRequest,
+    OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest,
+    SyncGroupResponse,
 };
 
 use super::describe::refused;
@@ -40,7 +41,11 @@ pub(crate) enum RequestBody {
     OffsetCommit(OffsetCommitRequest),
     OffsetFetch(OffsetFetchRequest),
     DescribeGroup(String),
-    ListGroups,
+    /// Those in one of these states and of one of these types; any, if none are named.
+    ListGroups {
+        states: Vec<String>,
+        types: Vec<String>,
+    },
 }
 
 impl RequestBody {
@@ -54,7 +59,7 @@ impl RequestBody {
             Self::OffsetCommit(commit) => &commit.group_id,
             Self::OffsetFetch(fetch) => &fetch.group_id,
             Self::DescribeGroup(group_id) => group_id,
-            Self::ListGroups => return None,
+            Self::ListGroups { .. } => return None,
         })
     }
 
@@ -91,7 +96,10 @@ impl RequestBody {
             Self::DescribeGroup(group_id) => {
                 ResponseBody::DescribeGroup(refused(group_id.clone(), error))
             }
-            Self::ListGroups => ResponseBody::ListGroups(Vec::new()),
+            Self::ListGroups { .. } => ResponseBody::ListGroups(ListGroupsResponse {
+                error,
+                ..ListGroupsResponse::default()
+            }),
         }
     }
 }
@@ -114,5 +122,5 @@ pub(crate) enum ResponseBody {
     OffsetCommit(OffsetCommitResponse),
     OffsetFetch(OffsetFetchResponse),
     DescribeGroup(DescribedGroup),
-    ListGroups(Vec<ListedGroup>),
+    ListGroups(ListGroupsResponse),
 }

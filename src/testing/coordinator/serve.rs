@@ -6,7 +6,7 @@ use crate::types::{MemberId, TopicPartition};
 use crate::wire::ErrorCode;
 use crate::wire::api::{
     HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse,
-    OffsetCommitRequest, OffsetCommitResponse,
+    ListGroupsResponse, OffsetCommitRequest, OffsetCommitResponse,
 };
 
 use super::context::{Caller, Parked};
@@ -61,10 +61,23 @@ impl FakeCoordinator {
                 let unknown = || describe::unknown(group_id, caller.version);
                 ResponseBody::DescribeGroup(self.describe(group_id).unwrap_or_else(unknown))
             }
-            RequestBody::ListGroups => {
-                ResponseBody::ListGroups(self.groups.values().map(Group::listed).collect())
+            RequestBody::ListGroups { states, types } => {
+                ResponseBody::ListGroups(self.list(states, types))
             }
         })
+    }
+
+    fn list(&self, states: &[String], types: &[String]) -> ListGroupsResponse {
+        let matches = |wanted: &[String], is: &Option<String>| {
+            wanted.is_empty()
+                || is
+                    .as_ref()
+                    .is_some_and(|is| wanted.iter().any(|name| name.eq_ignore_ascii_case(is)))
+        };
+        let groups = self.groups.values().map(Group::listed);
+        let groups = groups
+            .filter(|group| matches(states, &group.state) && matches(types, &group.group_type));
+        ListGroupsResponse { groups: groups.collect(), ..ListGroupsResponse::default() }
     }
 
     fn leave(&mut self, now: Instant, request: &LeaveGroupRequest) -> LeaveGroupResponse {

@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, io, time::Duration};
 use kafka_protocol::{
     ResponseError,
     messages::{
-        ApiKey, ApiVersionsRequest, CreateAclsRequest, CreatePartitionsRequest,
-        CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, ListOffsetsRequest,
-        MetadataRequest, MetadataResponse, TopicName,
+        ApiKey, ApiVersionsRequest, ApiVersionsResponse, CreateAclsRequest,
+        CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest,
+        ListOffsetsRequest, MetadataRequest, MetadataResponse, TopicName,
         create_acls_request::AclCreation,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
@@ -207,13 +207,27 @@ impl Admin {
 
     /// The versions of a request that the first broker that answers understands.
     pub(crate) fn versions(&self, api: ApiKey) -> Option<(i16, i16)> {
+        let versions = self
+            .capabilities()
+            .api_keys
+            .into_iter()
+            .find(|versions| versions.api_key == api as i16)?;
+        Some((versions.min_version, versions.max_version))
+    }
+
+    /// Whether groups of the new protocol (KIP-848) are served: the protocol is known to 3.9, but off.
+    pub(crate) fn serves_new_protocol(&self) -> bool {
+        let features = self.capabilities().finalized_features;
+        features.iter().any(|feature| {
+            feature.name.as_str() == "group.version" && feature.max_version_level >= 1
+        })
+    }
+
+    fn capabilities(&self) -> ApiVersionsResponse {
         let request = ApiVersionsRequest::default()
             .with_client_software_name(string("tests"))
             .with_client_software_version(string("1"));
-        let answer =
-            eventually(PATIENCE, "a broker tells its versions", || self.call(3, &request).ok());
-        let versions = answer.api_keys.iter().find(|versions| versions.api_key == api as i16)?;
-        Some((versions.min_version, versions.max_version))
+        eventually(PATIENCE, "a broker tells its versions", || self.call(3, &request).ok())
     }
 
     /// Whether the first broker that answers knows `count` brokers, a leader and all replicas in sync everywhere.

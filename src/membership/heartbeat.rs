@@ -1,0 +1,237 @@
+//! Heartbeats, and what their answers prove: until when what is held is surely ours.
+
+use std::time::{Duration, Instant};
+
+use super::round::Step;
+use super::timers::{Timer, after};
+use super::{
+    Event, Failure, GroupRequest, GroupResponse, InFlight, Lane, LossCause, MemberState,
+    Membership, Output, Rule,
+};
+use crate::protocol::{Cause, Holding};
+use crate::wire::api::{HeartbeatRequest, HeartbeatResponse};
+use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
+
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(3);
+
+/// The heart.
+#[derive(Debug, Default)]
+pub(super) struct Heartbeats {
+    /// One is out at a time.
+    pub(super) out: Option<InFlight>,
+    /// The next goes out as soon as it can.
+    due: bool,
+    /// What the plan said about the interval.
+    pub(super) told_interval: Option<Duration>,
+    /// How often the interval was doubled because answers carried a throttle time.
+    stretched: u32,
+    failures: u32,
+    /// When what was acknowledged last was sent: our session ends no earlier than a session after it.
+    pub(super) alive: Option<Instant>,
+    /// When what was answered last without a rebalance was sent: no round began before.
+    pub(super) calm: Option<Instant>,
+    /// The application knows that the coordinator refuses the group to us.
+    unauthorized: bool,
+}
+
+impl<H: Holding> Membership<H> {
+    /// Sends a heartbeat if one is due and makes sense.
+    pub(super) fn advance_heartbeats(&mut self, now: Instant) {
+        let may_beat = self.heartbeats.due && self.heartbeats.out.is_none() && self.may_send();
+        if !may_beat || !self.beats() {
+            return;
+        }
+        self.heartbeats.due = false;
+        let request = GroupRequest::Heartbeat(HeartbeatRequest {
+            group_id: self.config.group_id.clone(),
+            generation: self.identity.generation,
+            member_id: self.identity.member_id.clone(),
+            group_instance_id: self.identity.group_instance_id.clone(),
+        });
+        let sent = self.in_flight(now, ApiKey::Heartbeat);
+        // Several tries fit in a session.
+        let span = self.config.request_timeout.min(self.config.session_timeout / 3);
+        let deadline = after(now, span);
+        self.timers.set(Timer::HeartbeatAnswer, deadline);
+        let id = sent.id;
+        self.heartbeats.out = Some(sent);
+        self.outputs.push_back(Output::Send { id, lane: Lane::Heartbeats, request, deadline });
+    }
+
+    /// In a generation, while revoking and while the leader plans. A parked JoinGroup is proof enough of life, except
+    /// to ourselves: who holds something must know until when.
+    fn beats(&self) -> bool {
+        let joining = matches!(self.round.step, Step::Joining);
+        self.identity.generation.is_some()
+            && !self.stalled
+            && !matches!(self.round.step, Step::Leaving)
+            && !(joining && self.held.is_empty())
+    }
+
+    pub(super) fn stop_heartbeats_while_joining(&mut self) {
+        if self.held.is_empty() {
+            self.timers.stop(Timer::Heartbeat);
+            self.heartbeats.due = false;
+        }
+    }
+
+    /// JoinGroup was answered: fresh timers, and a heartbeat at once where the answer started no session of the length
+    /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
+    pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
+        self.heartbeats.failures = 0;
+        self.heartbeats.calm = self.heartbeats.calm.max(Some(join.at));
+        if is_new {
+            self.acknowledged(join.at);
+        }
+        let waited = now.saturating_duration_since(join.at);
+        let came_back =
+            self.identity.group_instance_id.is_some() && join.identity.member_id.is_empty();
+        let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
+        let wait = if at_once { Duration::ZERO } else { self.interval() };
+        self.heartbeats.due = at_once;
+        self.timers.set(Timer::Heartbeat, after(now, wait));
+    }
+
+    pub(super) fn on_heartbeat_due(&mut self) {
+        self.heartbeats.due = true;
+    }
+
+    /// The next heartbeat as soon as possible.
+    pub(super) fn beat_now(&mut self) {
+        self.heartbeats.due = true;
+    }
+
+    pub(super) fn forget_heartbeats(&mut self) {
+        let told_interval = self.heartbeats.told_interval;
+        self.heartbeats = Heartbeats { told_interval, ..Heartbeats::default() };
+        for timer in [Timer::Heartbeat, Timer::HeartbeatAnswer, Timer::Session] {
+            self.timers.stop(timer);
+        }
+    }
+
+    pub(super) fn on_heartbeat_answer(
+        &mut self,
+        now: Instant,
+        sent: &InFlight,
+        answer: Result<GroupResponse, Failure>,
+    ) {
+        self.timers.stop(Timer::HeartbeatAnswer);
+        match answer {
+            Ok(GroupResponse::Heartbeat(beat)) => self.on_heartbeat(now, sent, &beat),
+            Err(Failure::TimedOut | Failure::Disconnected) => {
+                self.lose_coordinator(now);
+                self.beat_after_failure(now);
+            }
+            Ok(_) | Err(_) => self.beat_after_failure(now),
+        }
+    }
+
+    fn on_heartbeat(&mut self, now: Instant, sent: &InFlight, beat: &HeartbeatResponse) {
+        let is_current = sent.identity == self.identity;
+        match recovery(ApiKey::Heartbeat, beat.error) {
+            Recovery::Proceed => {
+                self.heard_from_coordinator();
+                if is_current {
+                    self.acknowledged(sent.at);
+                    self.heartbeats.calm = self.heartbeats.calm.max(Some(sent.at));
+                    self.heartbeats.unauthorized = false;
+                }
+                self.beat_later(now, sent, beat.throttle);
+            }
+            Recovery::Rejoin { .. } => {
+                self.heard_from_coordinator();
+                if is_current {
+                    self.acknowledged(sent.at);
+                    self.on_rebalance();
+                }
+                self.beat_later(now, sent, beat.throttle);
+            }
+            Recovery::Retry => {
+                if beat.error == ErrorCode::GroupAuthorizationFailed {
+                    self.tell_unauthorized(now);
+                }
+                self.beat_after_failure(now);
+            }
+            Recovery::Rediscover => {
+                self.lose_coordinator(now);
+                self.beat_after_failure(now);
+            }
+            // The answer to our JoinGroup may be on its way: it counted the generation up.
+            Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+                self.beat_later(now, sent, beat.throttle);
+            }
+            other if is_current || !self.keeps(Rule::DropStaleAnswers) => {
+                self.recover_member(now, ApiKey::Heartbeat, beat.error, other);
+            }
+            _ => self.beat_later(now, sent, beat.throttle),
+        }
+    }
+
+    /// Somebody joined, left or changed. Between JoinGroup and SyncGroup this is stale, or a broker of another make.
+    fn on_rebalance(&mut self) {
+        if self.state() == MemberState::Stable {
+            self.want(Cause::GroupRebalancing);
+        }
+    }
+
+    pub(super) fn tell_unauthorized(&mut self, now: Instant) {
+        if !std::mem::replace(&mut self.heartbeats.unauthorized, true) {
+            self.tell(now, Event::Unauthorized);
+        }
+    }
+
+    /// The coordinator knew us when it took something that was sent at `at`.
+    pub(super) fn acknowledged(&mut self, at: Instant) {
+        self.heartbeats.alive = self.heartbeats.alive.max(Some(at));
+        if let Some(until) = self.owned_until() {
+            self.timers.set(Timer::Session, until);
+        }
+    }
+
+    pub(super) fn session_end(&self) -> Option<Instant> {
+        self.heartbeats.alive.map(|at| after(at, self.config.session_timeout))
+    }
+
+    /// By now the coordinator may have given what we hold to others. The id and the generation may still be good.
+    pub(super) fn on_session_over(&mut self, now: Instant) {
+        if !self.keeps(Rule::LoseAtSessionEnd) {
+            return;
+        }
+        self.heartbeats.alive = None;
+        self.lose_coordinator(now);
+        if !self.held.is_empty() {
+            self.lose_all(now, LossCause::SessionExpired);
+            self.want(Cause::Unanswered);
+        }
+    }
+
+    fn beat_later(&mut self, now: Instant, sent: &InFlight, throttle: Duration) {
+        self.heartbeats.failures = 0;
+        self.heartbeats.stretched =
+            if throttle.is_zero() { 0 } else { self.heartbeats.stretched.saturating_add(1) };
+        let next = after(sent.at, self.interval());
+        self.timers.set(Timer::Heartbeat, next.max(now));
+    }
+
+    fn beat_after_failure(&mut self, now: Instant) {
+        self.heartbeats.failures = self.heartbeats.failures.saturating_add(1);
+        let (first, max) = (self.config.retry_backoff, self.config.retry_backoff_max);
+        let wait = self.jitter.backoff(first, max, self.heartbeats.failures);
+        self.timers.set(Timer::Heartbeat, after(now, wait.min(self.longest_interval())));
+    }
+
+    fn interval(&mut self) -> Duration {
+        let longest = self.longest_interval();
+        let interval = self
+            .config
+            .heartbeat_interval
+            .or(self.heartbeats.told_interval)
+            .unwrap_or(DEFAULT_INTERVAL)
+            .saturating_mul(1 << self.heartbeats.stretched.min(16));
+        self.jitter.around(interval.min(longest), 10).min(longest)
+    }
+
+    fn longest_interval(&self) -> Duration {
+        self.config.session_timeout / 3
+    }
+}

@@ -14,3 +14,14 @@ pub mod testing;
 mod transport;
 pub mod types;
 mod wire;
+
+pub use client::Client;
+pub use error::{CommitError, Error};
+pub use group::{
+    AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder, GroupMetadata,
+    GroupReader, Hold, Lost, MemberHandle, PROPERTIES, Plane, Property, Revoked, Round, Status, Topics,
+};
+pub use membership::{LeavePolicy, LossCause, MemberState};
+pub use protocol::Cause;
+pub use subscription::OnAssignError;
+pub use wire::{ApiKey, ErrorCode};

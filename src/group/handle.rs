@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::command::{Command, End};
 use super::status::Status;
-use crate::client::Client;
+use crate::client::{Client, Topics};
 use crate::error::{CommitError, Error};
 use crate::membership::MemberState;
 use crate::protocol::Cause;
@@ -103,17 +103,15 @@ impl MemberHandle {
     }
 
     async fn select(&self, selection: Selection) -> Result<(), Error> {
-        let change = move |protocol: &mut ConsumerProtocol| {
-            protocol.select(selection).then_some(Cause::SubscriptionChanged)
-        };
+        let change = move |protocol: &mut ConsumerProtocol| protocol.subscribe(selection);
         self.tell(Command::Reconfigure(Box::new(change))).await
     }
 
     /// Looks at the cluster's topics now, rather than after `metadata.max.age.ms`. Cancel safe.
     pub async fn refresh_metadata(&self) -> Result<(), Error> {
         let deadline = tokio::time::Instant::now() + self.api_timeout;
-        let refreshed = self.client.refresh_watched(deadline).await;
-        refreshed.map_err(|error| super::join::refused(&self.group_id, error))
+        let refreshed = self.client.refresh_metadata(Topics::none(), deadline).await;
+        refreshed.map(drop).map_err(|error| super::join::refused(&self.group_id, error))
     }
 
     /// Waits for the first assignment, or the next one if a round is under way; an empty one counts.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::client::Topics;
 use crate::protocol::{Facts, GroupProtocol, JobError, Led, Plan, Rejoin};
-use crate::types::{Cluster, Offsets};
+use crate::subscription::{self, ConsumerNotice, ConsumerProtocol, PlanSeen};
+use crate::types::{Cluster, Offsets, Partitions};
 
 /// What a driver asks of a protocol beyond the rounds themselves. Everything has a default, for groups without topics.
 pub(crate) trait Hosted: GroupProtocol {
@@ -41,6 +42,44 @@ pub(crate) trait Hosted: GroupProtocol {
     fn hook_failed(message: String) -> Option<Self::Notice> {
         let _ = message;
         None
+    }
+
+    /// The plan that was joined last, where its leader described it.
+    fn plan_seen(&self) -> Option<&PlanSeen> {
+        None
+    }
+}
+
+impl Hosted for ConsumerProtocol {
+    fn interest(&self) -> Topics {
+        let watched = self.watched();
+        if watched.all { Topics::All } else { Topics::Named(watched.topics) }
+    }
+
+    fn cluster_changed(&mut self, cluster: &Arc<Cluster>, jitter: f64) -> Reaction<ConsumerNotice> {
+        let subscription::Reaction { rejoin, notices } = self.cluster_changed(cluster, jitter);
+        Reaction { rejoin, notices }
+    }
+
+    fn keep_plan(&mut self, led: Led, facts: Facts, error: JobError) -> Result<Plan, JobError> {
+        self.keep_plan(led, &facts, error)
+    }
+
+    fn committed_items(offsets: &Offsets) -> Partitions {
+        offsets.keys().cloned().collect()
+    }
+
+    fn offsets_of(items: &Partitions, offsets: &Offsets) -> Offsets {
+        let of_items = offsets.iter().filter(|(at, _)| items.contains(at.topic(), at.partition()));
+        of_items.map(|(at, offset)| (at.clone(), offset.clone())).collect()
+    }
+
+    fn hook_failed(message: String) -> Option<ConsumerNotice> {
+        Some(ConsumerNotice::GatherFailed(message.into()))
+    }
+
+    fn plan_seen(&self) -> Option<&PlanSeen> {
+        self.last_plan()
     }
 }
 

@@ -1,18 +1,25 @@
 //! Where machine, clock, connections and the application meet.
 
+mod builder;
 mod command;
 mod driver;
 mod event;
 mod gather;
+mod handle;
 mod hosted;
 mod jobs;
+mod join;
 mod mailbox;
+mod member;
 mod options;
 mod properties;
 mod settings;
 mod status;
 
+pub use builder::GroupMemberBuilder;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
+pub use handle::{GroupMetadata, MemberHandle};
+pub use member::GroupMember;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};

@@ -10,6 +10,7 @@ use crate::group::settings::Settings;
 use crate::group::status::{Round, Status};
 use crate::membership::{Event, Failure, GroupRequest, GroupResponse, Membership};
 use crate::protocol::{Cause, Holding, Led};
+use crate::subscription::PlanSeen;
 use crate::types::{Generation, GroupInstanceId};
 use crate::wire::{ApiKey, ErrorCode};
 
@@ -35,6 +36,7 @@ struct Timing {
     synced: Option<Instant>,
     protocol: Option<String>,
     leader: Option<String>,
+    plan_digest: Option<u64>,
 }
 
 impl<H: Holding> Report<H> {
@@ -116,6 +118,10 @@ impl<H: Holding> Report<H> {
         }
     }
 
+    pub(super) fn plan_seen(&mut self, plan: Option<&PlanSeen>) {
+        self.timing.plan_digest = plan.map(|plan| plan.digest);
+    }
+
     /// What the application is about to be told.
     pub(super) fn telling(&mut self, event: &Event<H>, now: Instant) {
         match event {
@@ -137,6 +143,7 @@ impl<H: Holding> Report<H> {
             protocol = timing.protocol.as_deref(),
             leader = timing.leader.as_deref(),
             leads,
+            plan = timing.plan_digest.map(|digest| format!("{digest:016x}")),
             cause = %round.cause,
             join_ms = round.join.as_millis(),
             sync_ms = round.sync.as_millis(),

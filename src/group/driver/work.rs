@@ -71,6 +71,8 @@ impl<P: Hosted> Driver<P> {
                     assignment,
                 });
                 self.notices.append(&mut change.notices);
+                self.report.plan_seen(self.protocol.plan_seen());
+                self.interest.set(self.protocol.interest());
                 self.machine.handle_change(now(), id, change);
             }
         }

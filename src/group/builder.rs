@@ -222,7 +222,9 @@ impl GroupMemberBuilder {
     /// What is subscribed to, checked.
     pub(super) fn selection(&self) -> Result<Selection, Error> {
         match (&self.pattern, self.topics.is_empty()) {
-            (Some(_), false) => Err(Error::option("subscribe", "takes topics or a pattern, not both")),
+            (Some(_), false) => {
+                Err(Error::option("subscribe", "takes topics or a pattern, not both"))
+            }
             (Some(pattern), true) => join::pattern(pattern),
             (None, _) => join::topics(self.topics.clone()),
         }

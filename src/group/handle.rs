@@ -92,7 +92,10 @@ impl MemberHandle {
     }
 
     /// Subscribes to these topics instead. Topics that are dropped are revoked first. Cancel safe.
-    pub async fn subscribe<T: Into<String>>(&self, topics: impl IntoIterator<Item = T>) -> Result<(), Error> {
+    pub async fn subscribe<T: Into<String>>(
+        &self,
+        topics: impl IntoIterator<Item = T>,
+    ) -> Result<(), Error> {
         let selection = super::join::topics(topics.into_iter().map(Into::into).collect())?;
         self.select(selection).await
     }
@@ -119,7 +122,8 @@ impl MemberHandle {
     /// A first join of a group takes 3 s or more by the broker's default (`group.initial.rebalance.delay.ms`). Cancel safe.
     pub async fn ready(&self, within: Duration) -> Result<(), Error> {
         let mut status = self.status.clone();
-        let settled = status.wait_for(|status| status.ended.is_some() || status.state == MemberState::Stable);
+        let settled =
+            status.wait_for(|status| status.ended.is_some() || status.state == MemberState::Stable);
         match tokio::time::timeout(within, settled).await {
             Err(_) => Err(Error::TimedOut { what: "the assignment", within }),
             Ok(Err(_)) => Err(Error::Closed),

@@ -38,7 +38,8 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     for warning in settings.warnings() {
         warn!(group = settings.group_id, "{warning}");
     }
-    let reach = Reach { client: client.clone(), settings: settings.clone(), topics: wanted(&selection) };
+    let reach =
+        Reach { client: client.clone(), settings: settings.clone(), topics: wanted(&selection) };
     // Where the connections are, so that the application's runtime needs no timers for them.
     let static_membership = Aborting(client.spawn(reach.run())).ended().await?;
     if let Err(error) = static_membership {
@@ -92,7 +93,10 @@ pub(super) fn topics(topics: Vec<String>) -> Result<Selection, Error> {
         return Err(Error::option("subscribe", "at least one topic or a pattern is needed"));
     }
     match topics.iter().find(|topic| topic.is_empty() || topic.len() > 249) {
-        Some(topic) => Err(Error::option("subscribe", format!("{topic:?} is no topic's name: 1 to 249 characters"))),
+        Some(topic) => Err(Error::option(
+            "subscribe",
+            format!("{topic:?} is no topic's name: 1 to 249 characters"),
+        )),
         None => Ok(Selection::topics(topics)),
     }
 }
@@ -107,14 +111,17 @@ fn wanted(selection: &Selection) -> Topics {
 
 /// A pattern to subscribe to, checked.
 pub(super) fn pattern(pattern: &str) -> Result<Selection, Error> {
-    Selection::pattern(pattern).map_err(|problem| Error::option("subscribe_pattern", problem.to_string()))
+    Selection::pattern(pattern)
+        .map_err(|problem| Error::option("subscribe_pattern", problem.to_string()))
 }
 
 /// The assigners in order of preference, each name once.
 fn assigners(builder: &GroupMemberBuilder) -> Result<Vec<ErasedAssigner>, Error> {
     const PROPERTY: &str = "partition.assignment.strategy";
     let given = builder.assigners.iter().cloned();
-    let given = given.collect::<Result<Vec<_>, _>>().map_err(|unfit| Error::option(PROPERTY, unfit.to_string()))?;
+    let given = given
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|unfit| Error::option(PROPERTY, unfit.to_string()))?;
     let chosen = match &builder.options.assignment_strategy {
         None => given,
         Some(names) => names.iter().map(|name| named(name, &given)).collect::<Result<_, _>>()?,
@@ -124,7 +131,8 @@ fn assigners(builder: &GroupMemberBuilder) -> Result<Vec<ErasedAssigner>, Error>
     }
     for (at, assigner) in chosen.iter().enumerate() {
         if chosen[..at].iter().any(|other| other.name() == assigner.name()) {
-            let problem = format!("`{}` is listed twice, which would block the whole group", assigner.name());
+            let problem =
+                format!("`{}` is listed twice, which would block the whole group", assigner.name());
             return Err(Error::option(PROPERTY, problem));
         }
     }
@@ -181,17 +189,23 @@ impl Reach {
         let within = settings.options.default_api_timeout;
         let deadline = Instant::now() + within;
         let group = &settings.group_id;
-        let coordinator = client.coordinator(group, deadline).await.map_err(|error| match error {
-            ClientError::TimedOut { .. } => {
-                Error::NoCoordinator { group: group.clone(), within, problem: error.to_string() }
-            }
-            error => refused(group, error),
-        })?;
+        let coordinator =
+            client.coordinator(group, deadline).await.map_err(|error| match error {
+                ClientError::TimedOut { .. } => Error::NoCoordinator {
+                    group: group.clone(),
+                    within,
+                    problem: error.to_string(),
+                },
+                error => refused(group, error),
+            })?;
         client.refresh_metadata(topics, deadline).await.map_err(|error| refused(group, error))?;
         if settings.group_instance_id.is_none() {
             return Ok(Ok(()));
         }
-        let versions = client.versions_of(&coordinator, deadline).await.map_err(|error| refused(group, error))?;
+        let versions = client
+            .versions_of(&coordinator, deadline)
+            .await
+            .map_err(|error| refused(group, error))?;
         let unsupported = versions.supports_static_membership().map_err(|missing| {
             Error::StaticMembershipUnsupported {
                 api: missing.api,
@@ -209,7 +223,9 @@ impl Reach {
 /// What a client's error says to the application.
 pub(super) fn refused(group: &str, error: ClientError) -> Error {
     match error {
-        ClientError::InvalidOption { property, why } => Error::InvalidOption { property, problem: why },
+        ClientError::InvalidOption { property, why } => {
+            Error::InvalidOption { property, problem: why }
+        }
         ClientError::Refused { code: ErrorCode::GroupAuthorizationFailed, api, .. } => {
             Error::GroupAuthorization { group: group.to_owned(), api }
         }

@@ -135,7 +135,11 @@ impl GroupMember {
         }
     }
 
-    fn held_event(&mut self, event: membership::Event<Partitions>, notices: Vec<ConsumerNotice>) -> Event {
+    fn held_event(
+        &mut self,
+        event: membership::Event<Partitions>,
+        notices: Vec<ConsumerNotice>,
+    ) -> Event {
         match event {
             membership::Event::Assigned { added, held, generation, leads } => {
                 let mut told = None;
@@ -154,7 +158,9 @@ impl GroupMember {
                 self.revoked = Some(token);
                 Event::Revoked(Revoked { partitions: revoked, deadline, cause, token: weak })
             }
-            membership::Event::Lost { lost, cause } => Event::Lost(Lost { partitions: lost, cause }),
+            membership::Event::Lost { lost, cause } => {
+                Event::Lost(Lost { partitions: lost, cause })
+            }
             membership::Event::NoCommonProtocol => Event::NoCommonProtocol,
             membership::Event::Unauthorized => Event::Unauthorized,
             membership::Event::Stalled | membership::Event::Ended(_) => Event::Stalled,
@@ -164,7 +170,9 @@ impl GroupMember {
 
 fn notice_event(notice: ConsumerNotice) -> Option<Event> {
     Some(match notice {
-        ConsumerNotice::AssignFailed { by, message } => Event::AssignFailed(AssignFailed { by, message }),
+        ConsumerNotice::AssignFailed { by, message } => {
+            Event::AssignFailed(AssignFailed { by, message })
+        }
         ConsumerNotice::MissingTopics(topics) => Event::MissingTopics(topics),
         ConsumerNotice::UnauthorizedTopics(topics) => Event::UnauthorizedTopics(topics),
         ConsumerNotice::Unwanted(partitions) => Event::Unwanted(partitions),
@@ -175,7 +183,10 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
         }
         ConsumerNotice::GatherFailed(message) => Event::HookFailed(message.to_string()),
         ConsumerNotice::IdleMembers(members) => {
-            info!(members = members.len(), "members without partitions though there are partitions enough");
+            info!(
+                members = members.len(),
+                "members without partitions though there are partitions enough"
+            );
             return None;
         }
         ConsumerNotice::Told(_) => return None,
@@ -184,6 +195,8 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
 
 impl fmt::Debug for GroupMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GroupMember").field("group_id", &self.handle.group_id).finish_non_exhaustive()
+        f.debug_struct("GroupMember")
+            .field("group_id", &self.handle.group_id)
+            .finish_non_exhaustive()
     }
 }

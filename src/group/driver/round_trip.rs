@@ -40,11 +40,11 @@ impl<P: Hosted> Driver<P> {
         request: GroupRequest,
         deadline: Instant,
     ) {
-        let (client, group) = (self.client.clone(), self.group_id.clone());
+        let (client, group, node) = (self.client.clone(), self.group_id.clone(), self.coordinator);
         let lane = self.lane_of(lane);
         let deadline = deadline.into();
         self.answers.spawn(async move {
-            let to = Target::Coordinator(&group);
+            let to = target(node, &group);
             let response = match request {
                 GroupRequest::Join(join) => {
                     client.send(to, lane, join, deadline).await.map(GroupResponse::Join)
@@ -73,9 +73,9 @@ impl<P: Hosted> Driver<P> {
     ) {
         let offsets = P::offsets_of(items, &self.commits.offsets(commit));
         let request = commits_request(&self.group_id, identity, offsets);
-        let (client, group) = (self.client.clone(), self.group_id.clone());
+        let (client, group, node) = (self.client.clone(), self.group_id.clone(), self.coordinator);
         self.answers.spawn(async move {
-            let to = Target::Coordinator(&group);
+            let to = target(node, &group);
             let response = client.send(to, client::Lane::Commit, request, deadline.into()).await;
             Answer::Committed { id, commit, response: response.map_err(failure) }
         });
@@ -108,6 +108,11 @@ impl<P: Hosted> Driver<P> {
             Lane::Commits => client::Lane::Commit,
         }
     }
+}
+
+/// The coordinator that this member found: if it is not that any more, its answer says so of the right broker.
+fn target(node: Option<NodeId>, group: &str) -> Target<'_> {
+    node.map_or(Target::Coordinator(group), Target::Node)
 }
 
 fn commits_request(group_id: &str, identity: Identity, offsets: Offsets) -> OffsetCommitRequest {

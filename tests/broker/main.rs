@@ -1,0 +1,7 @@
+//! The real tier: members of ours against a real Kafka.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod harness;
+mod joining;

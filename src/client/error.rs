@@ -156,9 +156,15 @@ pub enum ConnectionError {
     /// It was opened, and closed before the first answer.
     #[error(
         "closed the connection before answering ApiVersions: \
-         a TLS or SASL listener spoken to in plain text, or a broker that is going down"
+         a TLS listener spoken to in plain text, or a broker that is going down"
     )]
     ClosedUnanswered,
+    /// It answered ApiVersions, and closed the connection instead of answering what came next.
+    #[error(
+        "closed the connection at the first request: \
+         a SASL listener spoken to without credentials, or a broker that is going down"
+    )]
+    ClosedAtFirstRequest,
     /// ApiVersions was refused, or its answer makes no sense.
     #[error("cannot be spoken to: {0}")]
     NoVersions(Arc<str>),

@@ -65,8 +65,8 @@ struct State {
     in_flight: VecDeque<Waiting>,
     /// Set once, when the task ends.
     ended: Option<ConnectionError>,
-    /// Whether the other side has ever answered.
-    answered: bool,
+    /// How often the other side has answered.
+    answered: u64,
 }
 
 /// A request that is to be written.
@@ -309,7 +309,7 @@ impl<S: Stream> Pump<S> {
         let waiting = {
             let mut state = self.shared.state();
             let at = state.in_flight.iter().position(|waiting| waiting.id == id);
-            state.answered |= at.is_some();
+            state.answered += u64::from(at.is_some());
             at.and_then(|at| state.in_flight.remove(at))
         };
         let Some(waiting) = waiting else {
@@ -322,10 +322,13 @@ impl<S: Stream> Pump<S> {
         Ok(())
     }
 
+    /// An end is told apart by how far we had come: the first answer is to ApiVersions, which anybody may ask.
     fn closed(&self) -> ConnectionError {
-        match self.shared.state().answered {
-            true => ConnectionError::Closed,
-            false => ConnectionError::ClosedUnanswered,
+        let state = self.shared.state();
+        match (state.answered, state.in_flight.is_empty()) {
+            (0, _) => ConnectionError::ClosedUnanswered,
+            (1, false) => ConnectionError::ClosedAtFirstRequest,
+            _ => ConnectionError::Closed,
         }
     }
 

@@ -94,6 +94,24 @@ async fn half_an_answer_is_none() {
         drop(peer);
     };
     let (outcome, ()) = tokio::join!(connection.call(&request, soon()), script);
+    assert_eq!(lost(outcome), (ConnectionError::ClosedAtFirstRequest, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_says_how_far_we_had_come() {
+    let (connection, mut peer) = connected(4096).await;
+    let request = heartbeat("group");
+    let script = async {
+        let asked = peer.receive().await.unwrap();
+        peer.answer(asked.id, &alive()).await;
+        peer.receive().await.unwrap();
+        drop(peer);
+    };
+    let calls = async {
+        connection.call(&request, soon()).await.unwrap();
+        connection.call(&request, soon()).await
+    };
+    let (outcome, ()) = tokio::join!(calls, script);
     assert_eq!(lost(outcome), (ConnectionError::Closed, true));
 }
 

@@ -6,7 +6,7 @@ mod node;
 mod offsets;
 mod partitions;
 
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Partition, Topic, TopicError};
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};

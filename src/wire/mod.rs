@@ -5,13 +5,18 @@
 
 pub(crate) mod api;
 mod error_code;
+mod frame;
 mod reader;
 mod recovery;
 mod request;
 mod versions;
 
 pub use error_code::ErrorCode;
+pub use frame::FrameError;
+pub(crate) use frame::{correlation_id, next_frame, read_response, request_frame};
 pub(crate) use reader::{Layout, ReadError, Reader};
 pub(crate) use recovery::{Recovery, recovery};
 pub use request::ApiKey;
 pub(crate) use request::{EncodeError, Request};
+pub(crate) use versions::Versions;
+pub use versions::{NoInstanceId, Unsupported, VersionRange};

@@ -41,6 +41,14 @@ pub(crate) struct ApiRange {
     pub(crate) max: i16,
 }
 
+impl ApiVersionsResponse {
+    /// After `UnsupportedVersion`, or an answer that cannot be read: the version to ask with on the same connection.
+    pub(crate) fn retry_version(&self) -> i16 {
+        let own = self.apis.iter().find(|range| range.api == ApiKey::ApiVersions.number());
+        own.map_or(0, |range| range.max.clamp(0, ApiKey::ApiVersions.supported().max))
+    }
+}
+
 impl Request for ApiVersionsRequest {
     const API: ApiKey = ApiKey::ApiVersions;
     type Response = ApiVersionsResponse;

@@ -1,32 +1,66 @@
 //! One file an API, with what each version added at its head.
 
 mod api_versions;
+mod describe_groups;
 mod find_coordinator;
 mod heartbeat;
 mod join_group;
 mod leave_group;
+mod list_groups;
+mod list_offsets;
 mod metadata;
+mod offset_commit;
+mod offset_fetch;
 mod sync_group;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use kafka_protocol::protocol::StrBytes;
 
-use super::{ErrorCode, ReadError, Reader};
+use super::{ErrorCode, Layout, ReadError, Reader};
+use crate::types::{GroupInstanceId, MemberId, TopicPartition};
 
 pub(crate) use api_versions::{ApiRange, ApiVersionsRequest, ApiVersionsResponse};
+pub(crate) use describe_groups::{
+    DescribeGroupsRequest, DescribeGroupsResponse, DescribedGroup, DescribedMember,
+};
 pub(crate) use find_coordinator::{FindCoordinatorRequest, FindCoordinatorResponse};
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
 pub(crate) use join_group::{JoinGroupRequest, JoinGroupResponse, JoinedMember};
 pub(crate) use leave_group::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember, MemberLeft};
+pub(crate) use list_groups::{ListGroupsRequest, ListGroupsResponse, ListedGroup};
+pub(crate) use list_offsets::{ListOffsetsRequest, ListOffsetsResponse, ListedOffset, OffsetAt};
 pub(crate) use metadata::{
     MetadataRequest, MetadataResponse, PartitionMetadata, TopicId, TopicMetadata,
 };
+pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
+pub(crate) use offset_fetch::{FetchedOffset, OffsetFetchRequest, OffsetFetchResponse};
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 
 /// Text as the encoder wants it.
 fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
+}
+
+fn id(id: &MemberId) -> StrBytes {
+    text(id.as_str())
+}
+
+/// On a version without instance ids, the encoder refuses one: a static member never turns dynamic unnoticed.
+fn instance_id(id: Option<&GroupInstanceId>) -> Option<StrBytes> {
+    id.map(|id| text(id.as_str()))
+}
+
+/// KIP-800: at most 255 characters, for the broker's log.
+fn reason(reason: Option<&str>) -> Option<StrBytes> {
+    reason.map(|reason| reason.chars().take(255).collect::<String>().into())
+}
+
+/// A timeout as Kafka writes it.
+fn millis(duration: Duration) -> i32 {
+    i32::try_from(duration.as_millis()).unwrap_or(i32::MAX)
 }
 
 /// `throttle_time_ms`, in a version that has it: for how long the broker wants to be left alone.
@@ -48,4 +82,35 @@ fn or_only_the_error<T>(
         Err(_) if !error.is_none() => Ok(only_the_error),
         read => read,
     }
+}
+
+/// What is asked of partitions, as requests want it: topic by topic, each once.
+fn by_topic<'a, T>(
+    partitions: impl Iterator<Item = (&'a TopicPartition, &'a T)>,
+) -> BTreeMap<&'a str, Vec<(i32, &'a T)>> {
+    let mut topics: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (partition, asked) in partitions {
+        topics.entry(partition.topic()).or_default().push((partition.partition(), asked));
+    }
+    topics
+}
+
+/// What is answered of partitions, topic by topic; each takes at least `smallest` bytes. Null, which librdkafka's mock
+/// writes for no topics, is none.
+fn partitions_by_topic<T>(
+    layout: Layout,
+    smallest: usize,
+    body: &mut Reader,
+    mut partition: impl FnMut(&Arc<str>, &mut Reader) -> Result<T, ReadError>,
+) -> Result<Vec<T>, ReadError> {
+    let mut all = Vec::new();
+    for _ in 0..body.count(layout, 3)?.unwrap_or(0) {
+        let topic = body.string(layout)?;
+        for _ in 0..body.count(layout, smallest)?.unwrap_or(0) {
+            all.push(partition(&topic, body)?);
+            body.skip_tags(layout)?;
+        }
+        body.skip_tags(layout)?;
+    }
+    Ok(all)
 }

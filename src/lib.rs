@@ -2,6 +2,7 @@
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 
+pub mod assign;
 mod membership;
 pub mod protocol;
 mod subscription;

@@ -1,10 +1,3 @@
-<<<<<<< HEAD
-//! Brokers and topics, as Metadata last told.
-
-/// What is known of a cluster: brokers, topics, partitions.
-#[derive(Clone, Debug, Default)]
-pub struct Cluster {}
-=======
 //! What is known of a cluster: its brokers, and the topics that somebody here is interested in.
 
 use std::collections::BTreeMap;
@@ -232,4 +225,3 @@ mod tests {
         assert!(cluster.leader("customers", 0).is_none());
     }
 }
->>>>>>> 94442d8

@@ -1,0 +1,349 @@
+//! From what members and brokers say to the model.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::index::GroupStamp;
+use super::model::{Claims, DOUBTFUL, Layout, MemberEntry, Model, NONE, TopicEntry};
+use super::view::MissingTopic;
+use crate::types::{Generation, MemberId, Node, NodeId};
+
+/// The most partitions that one group's topics may have together; a topic beyond it counts as missing.
+const MOST_PARTITIONS: u32 = 1 << 26;
+
+/// Gathers a group, with one value `C` a member that is put into the members' order.
+#[derive(Debug)]
+pub(crate) struct ModelBuilder<C> {
+    pub(crate) group_id: Arc<str>,
+    pub(crate) generation: Generation,
+    /// The leader's member id.
+    pub(crate) leader: MemberId,
+    pub(crate) nodes: BTreeMap<NodeId, Node>,
+    pub(crate) topics: BTreeMap<Arc<str>, TopicInput>,
+    /// In any order; of two with one id the first counts.
+    pub(crate) members: Vec<MemberInput<C>>,
+}
+
+/// A topic as Metadata describes it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TopicInput {
+    count: u32,
+    leaders: Vec<Option<NodeId>>,
+    replica_ends: Vec<u32>,
+    replicas: Vec<NodeId>,
+}
+
+/// A member as its subscription describes it. Everything in it may be nonsense.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberInput<C> {
+    pub(crate) id: MemberId,
+    pub(crate) instance_id: Option<Arc<str>>,
+    pub(crate) rack: Option<Arc<str>>,
+    pub(crate) topics: Vec<Arc<str>>,
+    /// What it says it had.
+    pub(crate) claims: Vec<(Arc<str>, Vec<i32>)>,
+    /// The generation in which it had that.
+    pub(crate) generation: Generation,
+    /// Whether it goes on with its claims while the round runs (cooperative), or has given them up (eager).
+    pub(crate) holds: bool,
+    pub(crate) column: C,
+}
+
+impl TopicInput {
+    /// A topic with so many partitions, of which nothing else is known.
+    pub(crate) fn new(count: u32) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    /// Describes the next partition, from 0 on.
+    pub(crate) fn describe(&mut self, leader: Option<NodeId>, replicas: &[NodeId]) {
+        self.leaders.push(leader);
+        self.replicas.extend_from_slice(replicas);
+        self.replica_ends.push(self.replicas.len() as u32);
+    }
+
+    /// The leader of a partition and its replicas, as far as described.
+    fn described(&self, number: u32) -> (Option<NodeId>, &[NodeId]) {
+        let number = number as usize;
+        let leader = self.leaders.get(number).copied().flatten();
+        let start = number.checked_sub(1).and_then(|before| self.replica_ends.get(before)).copied();
+        let (start, end) =
+            (start.unwrap_or(0), self.replica_ends.get(number).copied().unwrap_or(0));
+        (leader, self.replicas.get(start as usize..end as usize).unwrap_or(&[]))
+    }
+}
+
+impl<C> MemberInput<C> {
+    /// A dynamic member without rack and claims.
+    pub(crate) fn new(id: MemberId, topics: Vec<Arc<str>>, column: C) -> Self {
+        Self {
+            id,
+            instance_id: None,
+            rack: None,
+            topics,
+            claims: Vec::new(),
+            generation: Generation::NONE,
+            holds: false,
+            column,
+        }
+    }
+}
+
+impl<C> ModelBuilder<C> {
+    /// A group without topics and members.
+    pub(crate) fn new(
+        group_id: impl Into<Arc<str>>,
+        generation: Generation,
+        leader: MemberId,
+    ) -> Self {
+        Self {
+            group_id: group_id.into(),
+            generation,
+            leader,
+            nodes: BTreeMap::new(),
+            topics: BTreeMap::new(),
+            members: Vec::new(),
+        }
+    }
+
+    /// The model, and the column in the order of its members.
+    pub(crate) fn build(mut self) -> (Model, Vec<C>) {
+        let mut seen = HashSet::new();
+        self.members.retain(|member| seen.insert(member.id.clone()));
+        self.members.sort_by(by_kafkas_order);
+
+        let mut topics = topic_entries(&self.topics);
+        let nodes: Vec<Node> = self.nodes.into_values().collect();
+        let layout = layout(&topics, &self.topics, &nodes);
+        let subscribed = Subscribed::resolve(&topics, &self.members);
+        let subscriber_sets = share_subscribers(&mut topics, &subscribed);
+        let leader = self.members.iter().position(|member| member.id == self.leader);
+
+        let mut model = Model {
+            stamp: GroupStamp(0),
+            group_id: self.group_id,
+            generation: self.generation,
+            leader: leader.map(|place| place as u32),
+            topics,
+            layout,
+            nodes,
+            members: Vec::with_capacity(self.members.len()),
+            subscriptions: subscribed.subscriptions,
+            subscriber_sets,
+            claims: Claims::default(),
+            missing: subscribed.missing,
+        };
+        let mut column = Vec::with_capacity(self.members.len());
+        for (member, subscription) in self.members.into_iter().zip(subscribed.of_member) {
+            add_claims(&mut model, &member.claims);
+            model.members.push(MemberEntry {
+                id: member.id,
+                instance_id: member.instance_id,
+                rack: member.rack,
+                subscription,
+                generation: member.generation,
+                holds: member.holds,
+            });
+            column.push(member.column);
+        }
+        model.claims.owners = owners(&model);
+        model.stamp = stamp(&model);
+        (model, column)
+    }
+}
+
+/// Static members first, by instance id; the others by member id. So plans follow pods, not their restarts.
+fn by_kafkas_order<C>(one: &MemberInput<C>, other: &MemberInput<C>) -> Ordering {
+    let by_instance = match (&one.instance_id, &other.instance_id) {
+        (Some(one), Some(other)) => javas_order(one, other),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    by_instance.then_with(|| javas_order(one.id.as_str(), other.id.as_str()))
+}
+
+/// Java compares texts by UTF-16 units, which differs from UTF-8 beyond the basic plane. Client ids are free text.
+fn javas_order(one: &str, other: &str) -> Ordering {
+    match one.is_ascii() && other.is_ascii() {
+        true => one.cmp(other),
+        false => one.encode_utf16().cmp(other.encode_utf16()),
+    }
+}
+
+fn topic_entries(topics: &BTreeMap<Arc<str>, TopicInput>) -> Vec<TopicEntry> {
+    let mut first = 0;
+    let mut entries = Vec::with_capacity(topics.len());
+    for (name, topic) in topics {
+        if topic.count > MOST_PARTITIONS - first {
+            continue;
+        }
+        entries.push(TopicEntry {
+            name: Arc::clone(name),
+            first,
+            count: topic.count,
+            subscribers: NONE,
+        });
+        first += topic.count;
+    }
+    entries
+}
+
+fn layout(
+    entries: &[TopicEntry],
+    topics: &BTreeMap<Arc<str>, TopicInput>,
+    nodes: &[Node],
+) -> Layout {
+    let mut layout = Layout::default();
+    if topics.values().all(|topic| topic.leaders.is_empty()) {
+        return layout;
+    }
+    let place = |id: &NodeId| {
+        nodes.binary_search_by_key(id, |node| node.id).map_or(NONE, |place| place as u32)
+    };
+    for entry in entries {
+        let Some(topic) = topics.get(&entry.name) else { continue };
+        for number in 0..entry.count {
+            let (leader, replicas) = topic.described(number);
+            layout.leaders.push(leader.as_ref().map_or(NONE, place));
+            layout.replicas.extend(replicas.iter().map(place).filter(|node| *node != NONE));
+            layout.replica_ends.push(layout.replicas.len() as u32);
+        }
+    }
+    layout
+}
+
+/// The distinct subscriptions, who has which, and the topics that do not exist.
+struct Subscribed {
+    subscriptions: Vec<Box<[u32]>>,
+    of_member: Vec<u32>,
+    missing: Vec<MissingTopic>,
+}
+
+impl Subscribed {
+    fn resolve<C>(topics: &[TopicEntry], members: &[MemberInput<C>]) -> Self {
+        let places: HashMap<&str, u32> =
+            topics.iter().zip(0..).map(|(topic, place)| (&*topic.name, place)).collect();
+        let mut seen: HashMap<Vec<&Arc<str>>, (u32, Vec<&Arc<str>>)> = HashMap::new();
+        let mut resolved =
+            Self { subscriptions: Vec::new(), of_member: Vec::new(), missing: Vec::new() };
+        let mut missing: BTreeMap<&Arc<str>, Vec<MemberId>> = BTreeMap::new();
+        for member in members {
+            let mut wanted: Vec<&Arc<str>> = member.topics.iter().collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            let (subscription, unknown) = seen.entry(wanted).or_insert_with_key(|wanted| {
+                let place = |name: &&Arc<str>| places.get(&***name).copied();
+                let unknown = wanted.iter().filter(|name| place(name).is_none()).copied().collect();
+                resolved.subscriptions.push(wanted.iter().filter_map(place).collect());
+                (resolved.subscriptions.len() as u32 - 1, unknown)
+            });
+            resolved.of_member.push(*subscription);
+            for name in unknown {
+                missing.entry(name).or_default().push(member.id.clone());
+            }
+        }
+        resolved.missing = missing
+            .into_iter()
+            .map(|(name, members)| MissingTopic { name: Arc::clone(name), members })
+            .collect();
+        resolved
+    }
+}
+
+/// Topics that are in the same subscriptions share one list of subscribers.
+fn share_subscribers(topics: &mut [TopicEntry], subscribed: &Subscribed) -> Vec<Box<[u32]>> {
+    let mut members_of: Vec<Vec<u32>> = vec![Vec::new(); subscribed.subscriptions.len()];
+    for (subscription, member) in subscribed.of_member.iter().zip(0..) {
+        members_of[*subscription as usize].push(member);
+    }
+    let mut taking: Vec<Vec<u32>> = vec![Vec::new(); topics.len()];
+    for (subscription, place) in subscribed.subscriptions.iter().zip(0..) {
+        for topic in subscription {
+            taking[*topic as usize].push(place);
+        }
+    }
+    let mut seen: HashMap<Vec<u32>, u32> = HashMap::new();
+    let mut sets: Vec<Box<[u32]>> = Vec::new();
+    for (topic, subscriptions) in topics.iter_mut().zip(taking) {
+        if subscriptions.is_empty() {
+            continue;
+        }
+        topic.subscribers = *seen.entry(subscriptions).or_insert_with_key(|subscriptions| {
+            let mut members: Vec<u32> = Vec::new();
+            for subscription in subscriptions {
+                members.extend_from_slice(&members_of[*subscription as usize]);
+            }
+            members.sort_unstable();
+            sets.push(members.into_boxed_slice());
+            sets.len() as u32 - 1
+        });
+    }
+    sets
+}
+
+/// Takes over what one member claims, without what does not exist (field cases of claims for partition -1).
+fn add_claims(model: &mut Model, claims: &[(Arc<str>, Vec<i32>)]) {
+    let mut known: Vec<u32> = Vec::new();
+    for (topic, numbers) in claims {
+        let topic = model.topic_index(topic).and_then(|place| model.topics.get(place as usize));
+        let (first, count) = topic.map_or((0, 0), |topic| (topic.first, topic.count));
+        let valid = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
+        let before = known.len();
+        known.extend(valid.filter(|number| *number < count).map(|number| first + number));
+        model.claims.dropped += numbers.len() - (known.len() - before);
+    }
+    known.sort_unstable();
+    known.dedup();
+    model.claims.partitions.extend(known);
+    model.claims.ends.push(model.claims.partitions.len() as u32);
+}
+
+/// The highest generation keeps a partition; equal ones leave it in doubt; alone, any generation will do.
+fn owners(model: &Model) -> Vec<u32> {
+    if model.claims.partitions.is_empty() {
+        return Vec::new();
+    }
+    let mut owners = vec![NONE; model.partition_count()];
+    let mut newest = vec![Generation(i32::MIN); owners.len()];
+    for (member, place) in model.members.iter().zip(0..) {
+        for partition in model.claims(place) {
+            let (owner, newest) =
+                (&mut owners[*partition as usize], &mut newest[*partition as usize]);
+            match member.generation.cmp(newest) {
+                Ordering::Greater => (*owner, *newest) = (place, member.generation),
+                Ordering::Equal => *owner = DOUBTFUL,
+                Ordering::Less => {}
+            }
+        }
+    }
+    for (topic, place) in model.topics.iter().zip(0..) {
+        for owner in &mut owners[topic.first as usize..][..topic.count as usize] {
+            if *owner < DOUBTFUL && !model.subscribes(*owner, place) {
+                *owner = NONE;
+            }
+        }
+    }
+    owners
+}
+
+/// 64-bit FNV-1a over everything that gives an index its meaning.
+fn stamp(model: &Model) -> GroupStamp {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes.iter().chain(&[0xff]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    add(model.group_id.as_bytes());
+    add(&model.generation.0.to_be_bytes());
+    for member in &model.members {
+        add(member.id.as_str().as_bytes());
+    }
+    for topic in &model.topics {
+        add(topic.name.as_bytes());
+        add(&topic.count.to_be_bytes());
+    }
+    GroupStamp(hash)
+}

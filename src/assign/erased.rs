@@ -1,0 +1,462 @@
+//! Assigners side by side whatever their `T`: the type ends here.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::codec::{CodecError, MetadataCodec};
+use super::error::{AssignError, MetadataError};
+use super::model::Model;
+use super::names::{is_builtin, is_kafkas_name};
+use super::run::panic_message;
+use super::view::{Gathered, GroupSubscription};
+use super::{Coverage, GroupAssignment, LocalMember, PartitionAssigner, RebalanceProtocol};
+
+/// An assigner without its type: what it says of itself, once, and what it can do with bytes.
+#[derive(Clone)]
+pub(crate) struct ErasedAssigner {
+    name: Arc<str>,
+    version: u16,
+    codec: MetadataCodec,
+    protocols: Arc<[RebalanceProtocol]>,
+    coverage: Coverage,
+    builtin: bool,
+    work: Arc<dyn Work>,
+}
+
+/// What one member told, as it travels in its envelope.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct MetadataPayload {
+    /// The codec's number, which may be one that we do not know.
+    pub(crate) codec: u8,
+    pub(crate) version: u16,
+    pub(crate) bytes: Bytes,
+}
+
+/// Why an assigner cannot be used at all; told when the member is built.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfitAssigner {
+    /// It has no name.
+    #[error("an assigner has an empty name")]
+    NoName,
+    /// Its name does not fit into JoinGroup.
+    #[error("the name of an assigner has {len} bytes, of at most 32767")]
+    NameTooLong {
+        /// Its length.
+        len: usize,
+    },
+    /// Its name is one that Kafka's own assigners have; foreign members would plan something else under it.
+    #[error("the name `{name}` belongs to an assigner of Kafka; a custom one needs its own")]
+    KafkasName {
+        /// The name.
+        name: String,
+    },
+    /// It allows no way of rebalancing.
+    #[error("assigner `{name}` lists no rebalance protocol")]
+    NoProtocol {
+        /// Its name.
+        name: String,
+    },
+    /// Its codec cannot write its metadata.
+    #[error("the codec of assigner `{name}`: {error}")]
+    Codec {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        error: CodecError,
+    },
+}
+
+/// Why a member could not be described in this round.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub(crate) enum DescribeError {
+    #[error("metadata() panicked: {0}")]
+    Panicked(String),
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+}
+
+impl ErasedAssigner {
+    /// Takes an assigner's type away and checks what it says of itself.
+    pub(crate) fn new<A, T>(assigner: A) -> Result<Self, UnfitAssigner>
+    where
+        A: PartitionAssigner<T>,
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        let name = assigner.name().to_owned();
+        let builtin = is_builtin::<A>();
+        match name.len() {
+            0 => return Err(UnfitAssigner::NoName),
+            len if len > i16::MAX as usize => return Err(UnfitAssigner::NameTooLong { len }),
+            _ if is_kafkas_name(&name) && !builtin => {
+                return Err(UnfitAssigner::KafkasName { name });
+            }
+            _ if assigner.protocols().is_empty() => return Err(UnfitAssigner::NoProtocol { name }),
+            _ => {}
+        }
+        let codec = assigner.codec();
+        // Without metadata there is nothing to write, so built-ins need no codec.
+        if let (Err(error), false) = (codec.check::<T>(), nothing::<T>().is_some()) {
+            return Err(UnfitAssigner::Codec { name, error });
+        }
+        Ok(Self {
+            name: name.into(),
+            version: assigner.version(),
+            codec,
+            protocols: assigner.protocols().into(),
+            coverage: assigner.coverage(),
+            builtin,
+            work: Arc::new(Typed { assigner, codec, metadata: PhantomData }),
+        })
+    }
+
+    /// The protocol name.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    pub(crate) fn version(&self) -> u16 {
+        self.version
+    }
+
+    pub(crate) fn codec(&self) -> MetadataCodec {
+        self.codec
+    }
+
+    pub(crate) fn protocols(&self) -> &[RebalanceProtocol] {
+        &self.protocols
+    }
+
+    pub(crate) fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    /// Whether it is one of this crate's.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.builtin
+    }
+
+    /// What this member tells the leader. Runs the application's code.
+    pub(crate) fn describe(
+        &self,
+        local: &LocalMember<'_>,
+    ) -> Result<MetadataPayload, DescribeError> {
+        let bytes = catch_unwind(AssertUnwindSafe(|| self.work.describe(local)))
+            .map_err(|panic| DescribeError::Panicked(panic_message(panic)))??;
+        Ok(MetadataPayload { codec: self.codec.id(), version: self.version, bytes: bytes.into() })
+    }
+
+    /// The plan, unchecked and with panics passing through: `run_assign` is the door. Runs the application's code.
+    ///
+    /// `told` is in the order of the model's members.
+    pub(super) fn plan(
+        &self,
+        model: &Arc<Model>,
+        told: &[Result<MetadataPayload, MetadataError>],
+        gathered: Gathered,
+    ) -> Result<GroupAssignment, AssignError> {
+        self.work.plan(model, told, gathered)
+    }
+
+    /// What a member told, for people: JSON where that feature is on, else the bytes. Runs the application's code.
+    pub(crate) fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError> {
+        contained(|| self.work.show(told))
+    }
+}
+
+impl fmt::Debug for ErasedAssigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErasedAssigner")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .finish()
+    }
+}
+
+/// Reads what a plan told this member.
+pub(crate) fn read_told<U: DeserializeOwned + 'static>(
+    codec: u8,
+    bytes: &[u8],
+) -> Result<U, MetadataError> {
+    MetadataCodec::from_id(codec).ok_or(MetadataError::OtherCodec { codec })?.decode(bytes)
+}
+
+trait Work: Send + Sync {
+    fn describe(&self, local: &LocalMember<'_>) -> Result<Vec<u8>, CodecError>;
+
+    fn plan(
+        &self,
+        model: &Arc<Model>,
+        told: &[Result<MetadataPayload, MetadataError>],
+        gathered: Gathered,
+    ) -> Result<GroupAssignment, AssignError>;
+
+    fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError>;
+}
+
+struct Typed<A, T> {
+    assigner: A,
+    codec: MetadataCodec,
+    metadata: PhantomData<fn() -> T>,
+}
+
+impl<A, T> Typed<A, T>
+where
+    A: PartitionAssigner<T>,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    /// By the codec that the sender used, so that a rolling change of codec works.
+    fn decode(&self, told: &MetadataPayload) -> Result<T, MetadataError> {
+        match MetadataCodec::from_id(told.codec) {
+            Some(MetadataCodec::Raw) if self.codec == MetadataCodec::Raw => {
+                self.assigner.decode_metadata(self.assigner.version(), &told.bytes)
+            }
+            Some(codec) if codec == self.codec => {
+                self.assigner.decode_metadata(told.version, &told.bytes)
+            }
+            Some(codec) => codec.decode_version(told.version, self.assigner.version(), &told.bytes),
+            None => Err(MetadataError::OtherCodec { codec: told.codec }),
+        }
+    }
+
+    /// One member's metadata; a decoder that panics over it is that member's misfortune, not the group's.
+    fn read(&self, told: &Result<MetadataPayload, MetadataError>) -> Result<T, MetadataError> {
+        if let Some(nothing) = nothing() {
+            return Ok(nothing);
+        }
+        let told = told.as_ref().map_err(Clone::clone)?;
+        contained(|| self.decode(told))
+    }
+}
+
+impl<A, T> Work for Typed<A, T>
+where
+    A: PartitionAssigner<T>,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    fn describe(&self, local: &LocalMember<'_>) -> Result<Vec<u8>, CodecError> {
+        let metadata = self.assigner.metadata(local);
+        match nothing::<T>() {
+            Some(_) => Ok(Vec::new()),
+            None => self.codec.encode(&metadata),
+        }
+    }
+
+    fn plan(
+        &self,
+        model: &Arc<Model>,
+        told: &[Result<MetadataPayload, MetadataError>],
+        gathered: Gathered,
+    ) -> Result<GroupAssignment, AssignError> {
+        let column = told.iter().map(|told| self.read(told)).collect();
+        self.assigner.assign(&GroupSubscription::new(
+            Arc::clone(model),
+            column,
+            gathered,
+            self.codec,
+        ))
+    }
+
+    #[cfg(feature = "json")]
+    fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError> {
+        let metadata = self.read(&Ok(told.clone()))?;
+        serde_json::to_string(&metadata).map_err(MetadataError::undecodable)
+    }
+
+    #[cfg(not(feature = "json"))]
+    fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError> {
+        self.read(&Ok(told.clone()))?;
+        Ok(format!("{:02x?}", &told.bytes[..]))
+    }
+}
+
+/// The value of a `T` that is `()`: it needs no bytes, and members that sent none are none the worse.
+fn nothing<T: 'static>() -> Option<T> {
+    if TypeId::of::<T>() != TypeId::of::<()>() {
+        return None;
+    }
+    let mut value: Option<T> = None;
+    *(&mut value as &mut dyn Any).downcast_mut::<Option<()>>()? = Some(());
+    value
+}
+
+fn contained<V>(decode: impl FnOnce() -> Result<V, MetadataError>) -> Result<V, MetadataError> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+        let message = panic_message(panic);
+        Err(MetadataError::undecodable(format_args!("its decoder panicked: {message}")))
+    })
+}
+
+#[cfg(all(test, feature = "bincode", feature = "json"))]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::assign::build::{MemberInput, ModelBuilder, TopicInput};
+    use crate::assign::{AssignFailure, RangeAssigner, RoundRobinAssigner, run_assign};
+    use crate::types::{Generation, MemberId};
+
+    #[derive(Debug, Deserialize, PartialEq, Serialize)]
+    struct Capacity {
+        threads: u32,
+    }
+
+    /// Gives everything to whoever told the most, and answers with what was told.
+    #[derive(Clone)]
+    struct Largest {
+        name: &'static str,
+        version: u16,
+        codec: MetadataCodec,
+    }
+
+    impl Default for Largest {
+        fn default() -> Self {
+            Self { name: "largest", version: 0, codec: MetadataCodec::Bincode }
+        }
+    }
+
+    impl PartitionAssigner<Capacity> for Largest {
+        fn name(&self) -> &str {
+            self.name
+        }
+
+        fn metadata(&self, local: &LocalMember<'_>) -> Capacity {
+            assert!(local.cpus > 0, "no CPU at all");
+            Capacity { threads: local.cpus as u32 }
+        }
+
+        fn assign(
+            &self,
+            group: &GroupSubscription<Capacity>,
+        ) -> Result<GroupAssignment, AssignError> {
+            let mut plan = group.plan();
+            let largest = group
+                .members()
+                .max_by_key(|member| member.metadata().map_or(0, |told| told.threads));
+            for (member, partition) in largest.into_iter().cycle().zip(group.partitions()) {
+                plan.give(member, partition);
+            }
+            for member in group.members() {
+                plan.tell(member, &member.metadata().ok());
+            }
+            Ok(plan)
+        }
+
+        fn version(&self) -> u16 {
+            self.version
+        }
+
+        fn codec(&self) -> MetadataCodec {
+            self.codec
+        }
+    }
+
+    fn payload(assigner: &ErasedAssigner, cpus: usize) -> MetadataPayload {
+        assigner.describe(&LocalMember { cpus, ..LocalMember::new("group") }).unwrap()
+    }
+
+    type Column = Vec<Result<MetadataPayload, MetadataError>>;
+
+    fn group_of(told: Column) -> (Arc<Model>, Column) {
+        let mut group = ModelBuilder::new("group", Generation(1), MemberId::new("m0"));
+        group.topics.insert("t".into(), TopicInput::new(2));
+        for (told, number) in told.into_iter().zip(0..) {
+            group.members.push(MemberInput::new(
+                MemberId::new(format!("m{number}")),
+                vec!["t".into()],
+                told,
+            ));
+        }
+        let (model, column) = group.build();
+        (Arc::new(model), column)
+    }
+
+    fn plan(assigner: &ErasedAssigner, told: Column) -> Result<GroupAssignment, AssignFailure> {
+        let (model, column) = group_of(told);
+        run_assign(assigner, &model, &column, None)
+    }
+
+    #[test]
+    fn assigners_of_different_types_stand_side_by_side() {
+        let largest = ErasedAssigner::new(Largest::default()).unwrap();
+        let assigners = [largest, ErasedAssigner::new(RangeAssigner).unwrap()];
+        let told = || vec![Ok(payload(&assigners[0], 1)), Ok(payload(&assigners[0], 9))];
+        let loads = assigners.each_ref().map(|assigner| {
+            let plan = plan(assigner, told()).unwrap();
+            plan.by_name().values().map(crate::types::Partitions::len).collect::<Vec<_>>()
+        });
+        assert_eq!(loads, [vec![0, 2], vec![1, 1]]);
+    }
+
+    #[test]
+    fn what_is_told_goes_up_and_comes_down_typed() {
+        let assigner = ErasedAssigner::new(Largest::default()).unwrap();
+        let plan = plan(&assigner, vec![Ok(payload(&assigner, 3))]).unwrap();
+        let told = plan.told(0).unwrap();
+        assert_eq!(read_told(told.codec.id(), &told.bytes), Ok(Some(Capacity { threads: 3 })));
+        assert_eq!(read_told::<u8>(9, &told.bytes), Err(MetadataError::OtherCodec { codec: 9 }));
+    }
+
+    #[test]
+    fn one_unreadable_member_stops_nobody() {
+        let assigner = ErasedAssigner::new(Largest::default()).unwrap();
+        let garbage =
+            MetadataPayload { bytes: Bytes::from_static(&[0xfd]), ..payload(&assigner, 1) };
+        let plan = plan(
+            &assigner,
+            vec![Err(MetadataError::Missing), Ok(garbage), Ok(payload(&assigner, 2))],
+        );
+        assert_eq!(plan.unwrap().by_name()["m2"].len(), 2);
+    }
+
+    #[test]
+    fn a_rolling_change_of_codec_reads_both() {
+        let [bincode, json] = [MetadataCodec::Bincode, MetadataCodec::Json]
+            .map(|codec| ErasedAssigner::new(Largest { codec, ..Largest::default() }).unwrap());
+        for leader in [&bincode, &json] {
+            let plan = plan(leader, vec![Ok(payload(&bincode, 1)), Ok(payload(&json, 2))]).unwrap();
+            assert_eq!(plan.by_name()["m1"].len(), 2);
+        }
+    }
+
+    #[test]
+    fn metadata_is_shown_as_json() {
+        let assigner = ErasedAssigner::new(Largest::default()).unwrap();
+        assert_eq!(assigner.show(&payload(&assigner, 5)), Ok(r#"{"threads":5}"#.to_owned()));
+        let range = ErasedAssigner::new(RangeAssigner).unwrap();
+        assert_eq!(range.show(&payload(&range, 5)), Ok("null".to_owned()));
+    }
+
+    #[test]
+    fn a_panic_while_describing_is_said_and_contained() {
+        let assigner = ErasedAssigner::new(Largest::default()).unwrap();
+        let described = assigner.describe(&LocalMember { cpus: 0, ..LocalMember::new("group") });
+        assert_eq!(described, Err(DescribeError::Panicked("no CPU at all".to_owned())));
+    }
+
+    #[test]
+    fn kafkas_names_are_for_kafkas_assigners() {
+        let unfit = |name| ErasedAssigner::new(Largest { name, ..Largest::default() }).err();
+        for name in ["range", "roundrobin", "sticky", "cooperative-sticky"] {
+            assert_eq!(unfit(name), Some(UnfitAssigner::KafkasName { name: name.to_owned() }));
+        }
+        assert_eq!(unfit(""), Some(UnfitAssigner::NoName));
+        assert_eq!(unfit("Range"), None);
+        assert!(ErasedAssigner::new(RoundRobinAssigner).unwrap().is_builtin());
+    }
+
+    #[test]
+    fn raw_metadata_is_bytes() {
+        let raw = Largest { codec: MetadataCodec::Raw, ..Largest::default() };
+        let error = CodecError::RawNeedsBytes;
+        let unfit = UnfitAssigner::Codec { name: "largest".to_owned(), error };
+        assert_eq!(ErasedAssigner::new(raw).err(), Some(unfit));
+    }
+}

@@ -1,0 +1,295 @@
+//! The plan: who gets which partition, and what is said to whom.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::codec::MetadataCodec;
+use super::index::{MemberIndex, PartitionIndex};
+use super::model::{Model, NONE, slice_of};
+use crate::types::Partitions;
+
+/// The most faults that a plan remembers; one is enough to refuse it.
+const MOST_FAULTS: usize = 8;
+
+/// Who gets which partition: the result of [`assign`](super::PartitionAssigner::assign).
+///
+/// Made empty by [`GroupSubscription::plan`](super::GroupSubscription::plan). Nothing here fails: what makes no
+/// sense (an index of another group, an unknown name) is remembered and refuses the plan when the leader checks it.
+#[derive(Clone)]
+pub struct GroupAssignment {
+    model: Arc<Model>,
+    codec: MetadataCodec,
+    /// Per partition its first holder.
+    first: Vec<u32>,
+    /// The further holders, of partitions given more than once.
+    more: BTreeMap<u32, Vec<u32>>,
+    /// Per member.
+    loads: Vec<u32>,
+    told: BTreeMap<u32, Told>,
+    rebalance_after: Option<Duration>,
+    faults: Vec<PlanFault>,
+}
+
+/// What a plan says to a member, in bytes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) codec: MetadataCodec,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Something that was asked of a plan and cannot be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum PlanFault {
+    /// A member's or partition's index of another group.
+    OtherGroup,
+    UnknownMember(String),
+    UnknownTopic(String),
+    UnknownPartition {
+        topic: String,
+        number: i32,
+    },
+    /// Words to a member that cannot be written.
+    Untellable {
+        member: String,
+        reason: String,
+    },
+}
+
+impl GroupAssignment {
+    pub(crate) fn new(model: Arc<Model>, codec: MetadataCodec) -> Self {
+        Self {
+            first: vec![NONE; model.partition_count()],
+            more: BTreeMap::new(),
+            loads: vec![0; model.members().len()],
+            told: BTreeMap::new(),
+            rebalance_after: None,
+            faults: Vec::new(),
+            model,
+            codec,
+        }
+    }
+
+    /// Gives a partition to a member. What it already has stays as it is.
+    ///
+    /// A partition given to two members has two holders; whether that is allowed is up to
+    /// [`coverage`](super::PartitionAssigner::coverage).
+    pub fn give(&mut self, member: impl Into<MemberIndex>, partition: impl Into<PartitionIndex>) {
+        let places =
+            (self.model.own_member(member.into()), self.model.own_partition(partition.into()));
+        match places {
+            (Some(member), Some(partition)) => self.give_place(member, partition),
+            _ => self.fault(PlanFault::OtherGroup),
+        }
+    }
+
+    /// Gives a partition to a member, both by name: for assigners that think in names.
+    pub fn give_by_name(&mut self, member: &str, topic: &str, number: i32) {
+        let Some(place) = self.model.member_index(member) else {
+            return self.fault(PlanFault::UnknownMember(member.to_owned()));
+        };
+        let Some(partition) = self.model.partition_index(topic, number) else {
+            let topic = topic.to_owned();
+            return self.fault(match self.model.topic_index(&topic) {
+                Some(_) => PlanFault::UnknownPartition { topic, number },
+                None => PlanFault::UnknownTopic(topic),
+            });
+        };
+        self.give_place(place, partition);
+    }
+
+    /// Takes a partition from a member; says whether it had it.
+    pub fn take_back(
+        &mut self,
+        member: impl Into<MemberIndex>,
+        partition: impl Into<PartitionIndex>,
+    ) -> bool {
+        let places =
+            (self.model.own_member(member.into()), self.model.own_partition(partition.into()));
+        match places {
+            (Some(member), Some(partition)) => self.take_place(member, partition),
+            _ => false,
+        }
+    }
+
+    /// How many partitions a member has been given.
+    pub fn load(&self, member: impl Into<MemberIndex>) -> usize {
+        let place = self.model.own_member(member.into());
+        place.and_then(|place| self.loads.get(place as usize)).map_or(0, |load| *load as usize)
+    }
+
+    /// Who has been given a partition, in the order of giving.
+    pub fn holders(
+        &self,
+        partition: impl Into<PartitionIndex>,
+    ) -> impl Iterator<Item = MemberIndex> + '_ {
+        let place = self.model.own_partition(partition.into()).unwrap_or(NONE);
+        let stamp = self.model.stamp();
+        self.holder_places(place).map(move |index| MemberIndex { stamp, index })
+    }
+
+    /// Says something to one member beside its partitions, which it reads with `assigned.told::<U>()`.
+    ///
+    /// Written with the assigner's codec, or the crate's preferred one beside raw metadata. It travels with the
+    /// assignment and shares its room: keep it small. Said twice, the last counts.
+    pub fn tell<U: Serialize + ?Sized>(&mut self, member: impl Into<MemberIndex>, words: &U) {
+        let Some(place) = self.model.own_member(member.into()) else {
+            return self.fault(PlanFault::OtherGroup);
+        };
+        let codec = match self.codec {
+            MetadataCodec::Raw => MetadataCodec::preferred(),
+            codec => codec,
+        };
+        match codec.write(words) {
+            Ok(bytes) => drop(self.told.insert(place, Told { codec, bytes })),
+            Err(error) => {
+                let member = self.member_name(place).to_owned();
+                self.fault(PlanFault::Untellable { member, reason: error.to_string() });
+            }
+        }
+    }
+
+    /// Asks for another round after this time, as when something should be tried again that was left out now.
+    pub fn rebalance_after(&mut self, delay: Duration) {
+        self.rebalance_after = Some(delay);
+    }
+
+    /// The plan by member id, with every member: for tests and for people.
+    pub fn by_name(&self) -> BTreeMap<String, Partitions> {
+        let lists = self.by_member();
+        let members = self.model.members().iter().zip(0..);
+        members.map(|(member, place)| (member.id.to_string(), lists.partitions(place))).collect()
+    }
+
+    pub(crate) fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// The partitions of each member, in order, without a name.
+    pub(crate) fn by_member(&self) -> MemberLists<'_> {
+        let mut ends: Vec<u32> = Vec::with_capacity(self.loads.len());
+        let mut next: Vec<u32> = Vec::with_capacity(self.loads.len());
+        for load in &self.loads {
+            let start = ends.last().copied().unwrap_or(0);
+            next.push(start);
+            ends.push(start + load);
+        }
+        let mut partitions = vec![0; ends.last().copied().unwrap_or(0) as usize];
+        for partition in 0..self.first.len() as u32 {
+            for member in self.holder_places(partition) {
+                partitions[next[member as usize] as usize] = partition;
+                next[member as usize] += 1;
+            }
+        }
+        MemberLists { model: &self.model, ends, partitions }
+    }
+
+    /// What is said to a member.
+    pub(crate) fn told(&self, member: u32) -> Option<&Told> {
+        self.told.get(&member)
+    }
+
+    /// When another round is asked for.
+    pub(crate) fn wanted_rebalance(&self) -> Option<Duration> {
+        self.rebalance_after
+    }
+
+    pub(crate) fn faults(&self) -> &[PlanFault] {
+        &self.faults
+    }
+
+    /// Who holds the partition at this place.
+    pub(crate) fn holder_places(&self, partition: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.first.get(partition as usize).copied().filter(|first| *first != NONE);
+        // Few partitions have more than one holder, and most plans have none such.
+        let more = if self.more.is_empty() { None } else { self.more.get(&partition) };
+        first.into_iter().chain(more.into_iter().flatten().copied())
+    }
+
+    /// Gives by place; both places are this group's.
+    pub(crate) fn give_place(&mut self, member: u32, partition: u32) {
+        if self.holder_places(partition).any(|holder| holder == member) {
+            return;
+        }
+        match &mut self.first[partition as usize] {
+            first if *first == NONE => *first = member,
+            _ => self.more.entry(partition).or_default().push(member),
+        }
+        self.loads[member as usize] += 1;
+    }
+
+    /// Takes by place; both places are this group's.
+    pub(crate) fn take_place(&mut self, member: u32, partition: u32) -> bool {
+        let mut holders: Vec<u32> = self.holder_places(partition).collect();
+        let Some(place) = holders.iter().position(|holder| *holder == member) else {
+            return false;
+        };
+        holders.remove(place);
+        let mut holders = holders.into_iter();
+        self.first[partition as usize] = holders.next().unwrap_or(NONE);
+        match holders.len() {
+            0 => drop(self.more.remove(&partition)),
+            _ => drop(self.more.insert(partition, holders.collect())),
+        }
+        self.loads[member as usize] -= 1;
+        true
+    }
+
+    pub(crate) fn member_name(&self, place: u32) -> &str {
+        self.model.members().get(place as usize).map_or("", |member| member.id.as_str())
+    }
+
+    fn fault(&mut self, fault: PlanFault) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+}
+
+impl fmt::Debug for GroupAssignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.by_name()).finish()
+    }
+}
+
+/// The partitions of each member, ascending.
+#[derive(Debug)]
+pub(crate) struct MemberLists<'a> {
+    model: &'a Model,
+    ends: Vec<u32>,
+    partitions: Vec<u32>,
+}
+
+impl MemberLists<'_> {
+    /// The places of a member's partitions.
+    pub(crate) fn places(&self, member: u32) -> &[u32] {
+        slice_of(&self.ends, &self.partitions, member)
+    }
+
+    /// A member's topics by name, each once, with the numbers of its partitions ascending.
+    pub(crate) fn by_topic(
+        &self,
+        member: u32,
+    ) -> impl Iterator<Item = (&Arc<str>, impl ExactSizeIterator<Item = i32>)> {
+        let mut rest = self.places(member);
+        std::iter::from_fn(move || {
+            let topic = self.model.topics().get(self.model.topic_of(*rest.first()?) as usize)?;
+            let (run, after) =
+                rest.split_at(rest.partition_point(|place| *place < topic.first + topic.count));
+            rest = after;
+            Some((&topic.name, run.iter().map(|place| (place - topic.first) as i32)))
+        })
+    }
+
+    /// A member's partitions as a set with names.
+    pub(crate) fn partitions(&self, member: u32) -> Partitions {
+        let mut set = Partitions::new();
+        for (topic, numbers) in self.by_topic(member) {
+            set.insert_all(topic, numbers);
+        }
+        set
+    }
+}

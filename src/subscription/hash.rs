@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::envelope::Payload;
+use crate::assign::MetadataPayload;
 use crate::types::Partitions;
 
 /// A hash in the making. Each piece is fed with its length, so that no two lists of pieces look the same.
@@ -43,16 +43,17 @@ impl Fnv {
 /// the protocol's name (KAFKA-12759); this is how it finds out.
 pub(crate) fn planned_on(
     protocol: &str,
-    payload: Option<&Payload>,
+    payload: Option<&MetadataPayload>,
     topics: &[Arc<str>],
     rack: Option<&str>,
 ) -> u64 {
     let mut hash = Fnv::new();
     hash.piece(protocol.as_bytes());
-    let payload = payload.cloned().unwrap_or_default();
-    hash.number(payload.version);
-    hash.number(u32::from(payload.codec));
-    hash.piece(&payload.bytes);
+    let said = payload.map(|payload| (payload.version, payload.codec, &payload.bytes[..]));
+    let (version, codec, bytes) = said.unwrap_or((0, 0, &[]));
+    hash.number(u32::from(version));
+    hash.number(u32::from(codec));
+    hash.piece(bytes);
     let mut topics: Vec<&str> = topics.iter().map(AsRef::as_ref).collect();
     topics.sort_unstable();
     topics.dedup();
@@ -86,8 +87,8 @@ mod tests {
 
     use super::*;
 
-    fn payload(bytes: &'static str) -> Payload {
-        Payload { codec: 1, version: 2, bytes: Bytes::from_static(bytes.as_bytes()) }
+    fn payload(bytes: &'static str) -> MetadataPayload {
+        MetadataPayload { codec: 1, version: 2, bytes: Bytes::from_static(bytes.as_bytes()) }
     }
 
     fn topics(names: &[&str]) -> Vec<Arc<str>> {
@@ -128,10 +129,15 @@ mod tests {
         for other in [
             planned_on("sticky", Some(&payload("x")), &topics(&["a"]), None),
             planned_on("range", Some(&payload("y")), &topics(&["a"]), None),
-            planned_on("range", Some(&Payload { codec: 2, ..payload("x") }), &topics(&["a"]), None),
             planned_on(
                 "range",
-                Some(&Payload { version: 3, ..payload("x") }),
+                Some(&MetadataPayload { codec: 2, ..payload("x") }),
+                &topics(&["a"]),
+                None,
+            ),
+            planned_on(
+                "range",
+                Some(&MetadataPayload { version: 3, ..payload("x") }),
                 &topics(&["a"]),
                 None,
             ),

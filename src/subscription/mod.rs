@@ -1,10 +1,36 @@
 //! Pure. The "consumer" protocol: topics wanted, partitions given, and the bytes that say so.
+//!
+//! [`ConsumerProtocol`] is what the driver of a member talks to. Below it, `embedded` holds Kafka's own bytes,
+//! `envelope` those that members of this crate put into Kafka's user data, and `dialect` which of them go where, since
+//! other clients read, copy and choke on user data each in their own way. `describe`, `lead` and `joined` are the
+//! three steps of a round; `watch` says who starts the next one when topics change.
 
+mod describe;
+mod dialect;
 mod embedded;
 mod envelope;
 mod hash;
+mod joined;
+mod lead;
+mod members;
+mod notice;
+mod options;
+mod outcome;
+mod protocol;
+mod selection;
 mod sticky;
+mod topics_said;
+mod watch;
 mod writer;
+
+pub(crate) use embedded::{Assignment, Subscription};
+pub(crate) use envelope::{Direction, Down, EnvelopeError, Told, Up};
+pub(crate) use notice::ConsumerNotice;
+pub(crate) use options::ConsumerOptions;
+pub use options::OnAssignError;
+pub(crate) use protocol::{ConsumerProtocol, PlanSeen, Reaction, Watched};
+pub(crate) use selection::Selection;
+pub(crate) use sticky::StickyClaim;
 
 #[cfg(test)]
 fn hex(text: &str) -> bytes::Bytes {

@@ -57,7 +57,7 @@ pub(crate) struct Down {
 pub(crate) struct PlanFailure {
     /// What kind of failure; 0 where it has no number.
     pub(crate) code: u8,
-    /// The name of the assigner.
+    /// The leader: its instance id, or else its member id.
     pub(crate) by: Arc<str>,
     pub(crate) message: Arc<str>,
 }

@@ -23,7 +23,7 @@ use bytes::Bytes;
 pub(crate) use counts::TopicCounts;
 pub(crate) use down::{Down, PlanFailure, Told};
 pub(crate) use ranges::PartitionRanges;
-pub(crate) use up::{Payload, Prior, Rounds, Up};
+pub(crate) use up::{Prior, Rounds, Up};
 
 use super::writer::Writer;
 use crate::wire::{ReadError, Reader};

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::assign::MetadataPayload;
 use crate::subscription::hex;
 use crate::types::{Generation, Partitions};
 use std::sync::Arc;
@@ -23,7 +24,11 @@ fn partitions(set: &[(&str, i32)]) -> Partitions {
 
 fn full_up() -> Up {
     Up {
-        payload: Some(Payload { codec: 1, version: 300, bytes: Bytes::from_static(b"\x08") }),
+        payload: Some(MetadataPayload {
+            codec: 1,
+            version: 300,
+            bytes: Bytes::from_static(b"\x08"),
+        }),
         counts: TopicCounts([("orders".into(), 12), ("payments".into(), 0)].into_iter().collect()),
         nonce: 0x0102_0304_0506_0708,
         prior: Some(Prior {
@@ -169,7 +174,7 @@ fn millis() -> impl Strategy<Value = Option<Duration>> {
 
 prop_compose! {
     fn any_up()(
-        payload in prop::option::of((any::<u8>(), any::<u32>(), any_bytes())),
+        payload in prop::option::of((any::<u8>(), any::<u16>(), any_bytes())),
         counts in prop::collection::btree_map("[a-z]{0,5}", any::<u32>(), 0..5),
         nonce in any::<u64>(),
         prior in prop::option::of((-1..i32::MAX, any_partitions())),
@@ -179,7 +184,7 @@ prop_compose! {
     ) -> Up {
         let millis = |millis: u32| Duration::from_millis(u64::from(millis));
         Up {
-            payload: payload.map(|(codec, version, bytes)| Payload { codec, version, bytes }),
+            payload: payload.map(|(codec, version, bytes)| MetadataPayload { codec, version, bytes }),
             counts: TopicCounts(counts.into_iter().map(|(name, count)| (Arc::from(name), count)).collect()),
             nonce,
             prior: prior.map(|(generation, partitions)| Prior {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections, TopicCounts};
+use crate::assign::MetadataPayload;
 use crate::subscription::writer::Writer;
 use crate::types::Generation;
 use crate::wire::{Layout, ReadError, Reader};
@@ -25,7 +26,7 @@ mod tag {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Up {
     /// The application's own words.
-    pub(crate) payload: Option<Payload>,
+    pub(crate) payload: Option<MetadataPayload>,
     /// Partitions of the topics subscribed to, as this member knows them.
     pub(crate) counts: TopicCounts,
     /// Means nothing; changes when other bytes are wanted.
@@ -40,16 +41,6 @@ pub(crate) struct Up {
     pub(crate) rebalance_timeout: Option<Duration>,
     /// How this member can take part.
     pub(crate) rounds: Rounds,
-}
-
-/// Typed metadata, encoded.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Payload {
-    /// Which codec wrote it.
-    pub(crate) codec: u8,
-    /// The version of the assigner that wrote it.
-    pub(crate) version: u32,
-    pub(crate) bytes: Bytes,
 }
 
 /// What a member had, given up by the time it says so.
@@ -70,7 +61,7 @@ impl Up {
     pub(crate) fn encode(&self) -> Bytes {
         let mut sealer = Sealer::new(Direction::Up);
         if let Some(payload) = &self.payload {
-            sealer.section(tag::PAYLOAD, |writer| payload.write(writer));
+            sealer.section(tag::PAYLOAD, |writer| write_payload(writer, payload));
         }
         if !self.counts.0.is_empty() {
             sealer.section(tag::COUNTS, |writer| self.counts.write(writer));
@@ -103,7 +94,7 @@ impl Up {
 
     fn read(&mut self, tag: u8, section: &mut Reader) -> Result<(), ReadError> {
         match tag {
-            tag::PAYLOAD => self.payload = Some(Payload::read(section)?),
+            tag::PAYLOAD => self.payload = Some(read_payload(section)?),
             tag::COUNTS => self.counts = TopicCounts::read(section)?,
             tag::NONCE => self.nonce = read_u64(section)?,
             tag::PRIOR => self.prior = Some(Prior::read(section)?),
@@ -116,18 +107,6 @@ impl Up {
             _ => {}
         }
         Ok(())
-    }
-}
-
-impl Payload {
-    fn write(&self, writer: &mut Writer) {
-        writer.u8(self.codec);
-        writer.uvarint(self.version);
-        writer.raw(&self.bytes);
-    }
-
-    fn read(reader: &mut Reader) -> Result<Self, ReadError> {
-        Ok(Self { codec: reader.u8()?, version: reader.uvarint()?, bytes: reader.rest() })
     }
 }
 
@@ -157,6 +136,19 @@ impl Rounds {
         let bits = reader.u8()?;
         Ok(Self { eager: bits & Self::EAGER != 0, cooperative: bits & Self::COOPERATIVE != 0 })
     }
+}
+
+fn write_payload(writer: &mut Writer, payload: &MetadataPayload) {
+    writer.u8(payload.codec);
+    writer.uvarint(u32::from(payload.version));
+    writer.raw(&payload.bytes);
+}
+
+fn read_payload(reader: &mut Reader) -> Result<MetadataPayload, ReadError> {
+    let codec = reader.u8()?;
+    let version = reader.uvarint()?;
+    let version = u16::try_from(version).map_err(|_| ReadError::Count(i64::from(version)))?;
+    Ok(MetadataPayload { codec, version, bytes: reader.rest() })
 }
 
 pub(super) fn read_u64(reader: &mut Reader) -> Result<u64, ReadError> {

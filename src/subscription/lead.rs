@@ -1,0 +1,283 @@
+//! The leader's work: from what everybody said to bytes for everybody.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use super::dialect::{Claim, Dialect};
+use super::embedded::Assignment;
+use super::envelope::{Down, PlanFailure, Told};
+use super::hash::digest;
+use super::members::{ReadMember, counts_of, gather_model};
+use super::notice::ConsumerNotice;
+use super::options::{ConsumerOptions, OnAssignError};
+use super::outcome::{Outcome, Trouble};
+use super::sticky::StickyClaim;
+use crate::assign::{
+    ErasedAssigner, GroupAssignment, InvalidPlan, MemberBytes, Model, check_record, keep_claims,
+    run_assign,
+};
+use crate::protocol::{Facts, JobError, Plan};
+use crate::types::{Generation, MemberId, Partitions};
+
+/// A group to plan for, read.
+#[derive(Debug)]
+pub(super) struct Leading {
+    pub(super) options: Arc<ConsumerOptions>,
+    /// What the broker chose; none where it chose a name that we have no assigner for.
+    pub(super) assigner: Option<ErasedAssigner>,
+    pub(super) protocol: String,
+    pub(super) generation: Generation,
+    pub(super) leader: MemberId,
+    pub(super) members: Vec<ReadMember>,
+    /// The plan stands: only what it should know of the topics is wanted (KIP-814).
+    pub(super) skip_assignment: bool,
+    /// How many plans in a row have failed before.
+    pub(super) failures: u32,
+    /// Where the outcome goes.
+    pub(super) slot: Arc<OnceLock<Outcome>>,
+}
+
+impl Leading {
+    /// Plans. Runs the application's code.
+    pub(super) fn run(self, facts: &Facts) -> Result<Plan, JobError> {
+        let group = self.build(facts)?;
+        if self.skip_assignment {
+            self.settle(&group, false, Vec::new());
+            return Ok(Plan::default());
+        }
+        let (told, gathered) = (&group.told, facts.gathered.clone());
+        match run_assign(group.assigner, &group.model, told, gathered) {
+            Err(failure) => self.keep(&group, &failure.into()),
+            Ok(mut plan) => {
+                let withheld = plan.withhold(group.assigner.coverage());
+                match self.encode(&group, &plan, &withheld, None) {
+                    Err(too_large) => {
+                        let trouble = crate::assign::AssignFailure::Invalid(too_large).into();
+                        self.keep(&group, &trouble)
+                    }
+                    Ok(assignments) => {
+                        self.settle(&group, false, idle_members(&plan, &withheld));
+                        Ok(Plan { assignments, again_after: self.again_after(&plan) })
+                    }
+                }
+            }
+        }
+    }
+
+    /// Plans without the assigner, which hangs or was not reached. Runs nothing of the application's.
+    pub(super) fn run_without(self, facts: &Facts, error: &JobError) -> Result<Plan, JobError> {
+        let group = self.build(facts)?;
+        self.keep(&group, &error.into())
+    }
+
+    fn build(&self, facts: &Facts) -> Result<Group<'_>, JobError> {
+        let Some(assigner) = &self.assigner else {
+            let message =
+                format!("the group chose `{}`, which this member cannot plan", self.protocol);
+            return Err(JobError::StepDown(message));
+        };
+        let counts = counts_of(&self.members, &facts.cluster);
+        let (id, cluster) = (&self.options.group_id, &facts.cluster);
+        let builder =
+            gather_model(id, self.generation, &self.leader, &self.members, cluster, &counts);
+        let (model, told) = builder.build();
+        let by_id = self.members.iter().map(|member| (member.id.as_str(), member)).collect();
+        let dialect = Dialect::of(assigner);
+        Ok(Group { assigner, dialect, model: Arc::new(model), told, counts, by_id })
+    }
+
+    /// What everybody validly has stays with them, and they are told why nothing else happened.
+    fn keep(&self, group: &Group<'_>, trouble: &Trouble) -> Result<Plan, JobError> {
+        if self.options.on_assign_error == OnAssignError::Fail && self.failures > 0 {
+            return Err(JobError::Fail(trouble.message().to_owned()));
+        }
+        if let Some(silent) = self.members.iter().find(|member| !member.told_all) {
+            return Err(JobError::StepDown(format!(
+                "no plan ({}), and what `{}` had is not known",
+                trouble.message(),
+                silent.name(),
+            )));
+        }
+        let (coverage, codec) = (group.assigner.coverage(), group.assigner.codec());
+        let mut plan = keep_claims(&group.model, coverage, codec);
+        let withheld = plan.withhold(coverage);
+        let failure = trouble.tell(self.own_name());
+        let assignments =
+            self.encode(group, &plan, &withheld, Some(&failure)).map_err(|too_large| {
+                JobError::StepDown(format!("no plan ({}), and {too_large}", trouble.message()))
+            })?;
+        self.settle(group, true, Vec::new());
+        Ok(Plan { assignments, again_after: Some(trouble.again_after(self.failures)) })
+    }
+
+    fn encode(
+        &self,
+        group: &Group<'_>,
+        plan: &GroupAssignment,
+        withheld: &Partitions,
+        failure: Option<&PlanFailure>,
+    ) -> Result<Vec<(MemberId, Bytes)>, InvalidPlan> {
+        let lists = plan.by_member();
+        let members = group.model.members();
+        let given: Vec<Partitions> =
+            (0..).take(members.len()).map(|at| lists.partitions(at)).collect();
+        let names = members.iter().map(|member| member.id.as_str());
+        let writing = Writing {
+            leading: self,
+            group,
+            plan,
+            withheld,
+            failure,
+            digest: digest(names.zip(&given)),
+        };
+        let mut assignments = Vec::with_capacity(members.len());
+        for ((member, partitions), at) in members.iter().zip(given).zip(0..) {
+            let Some(read) = group.by_id.get(member.id.as_str()) else { continue };
+            let user_data = writing.user_data(read, at, &partitions);
+            let bytes = Assignment { partitions, user_data }.encode();
+            assignments.push((member.id.clone(), bytes));
+        }
+        self.check_size(group, &assignments)?;
+        Ok(assignments)
+    }
+
+    fn check_size(
+        &self,
+        group: &Group<'_>,
+        assignments: &[(MemberId, Bytes)],
+    ) -> Result<(), InvalidPlan> {
+        let client_id = self.options.client_id.len();
+        let sizes = assignments.iter().filter_map(|(id, bytes)| {
+            let read = group.by_id.get(id.as_str())?;
+            let instance_id = read.instance_id.as_deref().map_or(0, str::len);
+            Some(MemberBytes {
+                member_id: id.as_str(),
+                other_ids: instance_id + client_id,
+                metadata: read.size,
+                assignment: bytes.len(),
+            })
+        });
+        let sizes: Vec<MemberBytes<'_>> = sizes.collect();
+        check_record(&self.options.group_id, &sizes, self.options.record_limit)
+    }
+
+    /// A round that the assigner wants goes down in the leader's envelope, which a restarted leader reads again; where
+    /// there is none, this process must remember.
+    fn again_after(&self, plan: &GroupAssignment) -> Option<std::time::Duration> {
+        let own = self.members.iter().find(|member| member.id == self.leader);
+        let dialect = self.assigner.as_ref().map(Dialect::of);
+        let enveloped = own
+            .zip(dialect)
+            .is_some_and(|(own, dialect)| is_spoken_to(own, dialect, self.options.allow_migration));
+        plan.wanted_rebalance().filter(|_| !enveloped)
+    }
+
+    fn settle(&self, group: &Group<'_>, failed: bool, idle: Vec<MemberId>) {
+        let unreadable = self.members.iter().filter_map(|member| {
+            member.unreadable.as_ref().map(|why| (member.id.clone(), Arc::clone(why)))
+        });
+        let unreadable: Vec<_> = unreadable.collect();
+        let mut notices = Vec::new();
+        if !unreadable.is_empty() {
+            notices.push(ConsumerNotice::UnreadableMembers(unreadable));
+        }
+        if !idle.is_empty() {
+            notices.push(ConsumerNotice::IdleMembers(idle));
+        }
+        let outcome =
+            Outcome { generation: self.generation, counts: group.counts.clone(), failed, notices };
+        // A job that was abandoned comes too late, and finds a slot that nobody looks at.
+        drop(self.slot.set(outcome));
+    }
+
+    fn own_name(&self) -> &str {
+        let own = self.members.iter().find(|member| member.id == self.leader);
+        own.map_or(self.leader.as_str(), ReadMember::name)
+    }
+}
+
+/// The group as the assigner sees it, and as its members said it.
+#[derive(Debug)]
+struct Group<'a> {
+    assigner: &'a ErasedAssigner,
+    dialect: Dialect,
+    model: Arc<Model>,
+    told: Vec<Result<crate::assign::MetadataPayload, crate::assign::MetadataError>>,
+    counts: BTreeMap<Arc<str>, u32>,
+    by_id: BTreeMap<&'a str, &'a ReadMember>,
+}
+
+/// One plan, on its way to bytes.
+struct Writing<'a> {
+    leading: &'a Leading,
+    group: &'a Group<'a>,
+    plan: &'a GroupAssignment,
+    withheld: &'a Partitions,
+    failure: Option<&'a PlanFailure>,
+    digest: u64,
+}
+
+impl Writing<'_> {
+    fn user_data(&self, member: &ReadMember, at: u32, given: &Partitions) -> Option<Bytes> {
+        let allow_migration = self.leading.options.allow_migration;
+        if is_spoken_to(member, self.group.dialect, allow_migration) {
+            return Some(self.down(member, at, given).encode());
+        }
+        // Sarama sends back what it was assigned with as its claim, and knows no other way to be sticky.
+        let sticky = self.group.dialect == Dialect::Sticky && !allow_migration;
+        let claim =
+            || StickyClaim { partitions: given.clone(), generation: self.leading.generation };
+        sticky.then(|| claim().encode())
+    }
+
+    fn down(&self, member: &ReadMember, at: u32, given: &Partitions) -> Down {
+        let told = self.plan.told(at);
+        let count_of = |topic: &Arc<str>| self.group.counts.get(topic).copied().unwrap_or(0);
+        Down {
+            generation: self.leading.generation,
+            failure: self.failure.cloned(),
+            told: told
+                .map(|told| Told { codec: told.codec.id(), bytes: told.bytes.clone().into() }),
+            planned_on: member.planned_on(&self.leading.protocol),
+            group_size: u32::try_from(self.leading.members.len()).unwrap_or(u32::MAX),
+            counts: Some(member.subscription.topics.iter().map(count_of).collect()),
+            follow_up: self.must_follow_up(member, given),
+            rebalance_after: self.plan.wanted_rebalance(),
+            digest: self.digest,
+            leader: self.leading.leader.as_str().into(),
+        }
+    }
+
+    /// Whether somebody waits for what this member still holds.
+    fn must_follow_up(&self, member: &ReadMember, given: &Partitions) -> bool {
+        let Claim::Held(held, _) = &member.claim else { return false };
+        !held.difference(given).intersection(self.withheld).is_empty()
+    }
+}
+
+/// Whether a member gets an envelope: under Kafka's names whoever sent one, under our own names everybody. To others
+/// null: Sarama would hand an envelope on to its own leader, and wedge.
+fn is_spoken_to(member: &ReadMember, dialect: Dialect, allow_migration: bool) -> bool {
+    match dialect {
+        _ if allow_migration => false,
+        Dialect::Sticky => false,
+        Dialect::Plain | Dialect::CooperativeSticky => member.envelope.is_ok(),
+        Dialect::Own | Dialect::Raw => true,
+    }
+}
+
+/// Members that get nothing though there is a partition for each; while something is withheld the plan is not the
+/// whole one.
+fn idle_members(plan: &GroupAssignment, withheld: &Partitions) -> Vec<MemberId> {
+    let model = plan.model();
+    if !withheld.is_empty() || model.partition_count() < model.members().len() {
+        return Vec::new();
+    }
+    let lists = plan.by_member();
+    let members = model.members().iter().zip(0..);
+    let idle = members
+        .filter(|(_, at)| lists.places(*at).is_empty() && !model.subscription(*at).is_empty());
+    idle.map(|(member, _)| member.id.clone()).collect()
+}

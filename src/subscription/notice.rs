@@ -30,6 +30,4 @@ pub(crate) enum ConsumerNotice {
     IdleMembers(Vec<MemberId>),
     /// `metadata()` of this assigner failed; what it last said was sent again.
     MetadataFailed { assigner: Arc<str>, message: Arc<str> },
-    /// The application's `Gather` failed; the plan was made without it.
-    GatherFailed(Arc<str>),
 }

@@ -341,6 +341,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn what_is_written_is_read_and_written_alike(
             threads: u64,

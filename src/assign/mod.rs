@@ -4,8 +4,7 @@
 //! partitions are small copyable views, and fills a [`GroupAssignment`]. What only the crate can do well is not
 //! its business: bytes, claims of earlier generations, withholding what somebody still holds, a panic.
 //!
-#![cfg_attr(feature = "bincode", doc = "```")]
-#![cfg_attr(not(feature = "bincode"), doc = "```ignore")]
+//! ```
 //! use kafka_group::assign::{AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner};
 //! use serde::{Deserialize, Serialize};
 //!

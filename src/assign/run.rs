@@ -132,7 +132,8 @@ mod tests {
 }
 
 /// A rolling change of `T` by the documented pattern: variants appended, the version raised with them.
-#[cfg(all(test, feature = "bincode"))]
+#[cfg(test)]
+#[cfg(feature = "bincode")]
 mod rolling_change {
     use serde::de::DeserializeOwned;
     use serde::{Deserialize, Serialize};

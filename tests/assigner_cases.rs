@@ -3,6 +3,8 @@
 //! `KAFKA_GROUP_ASSIGNER_CASES` names another file of the same form. Cases for assigners that do not exist are
 //! counted and printed as not run.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -2,6 +2,8 @@
 //! 1 complete, 2 subscribers only, 3 all members, 4 the order of telling is nothing, 5 nothing is given away while
 //! somebody validly holds it, 6 the round after withholds nothing, 8 nonsense in claims changes nothing.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{

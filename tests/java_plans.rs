@@ -4,6 +4,8 @@
 //! and what kafka-clients 4.4.0 planned for them. `captured-plans.json` holds what Java, franz-go and librdkafka
 //! published as leaders of real groups on a broker, over `orders` (3 partitions) and `payments` (2).
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 use std::collections::BTreeMap;
 
 use kafka_group::assign::{

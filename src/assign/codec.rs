@@ -165,7 +165,7 @@ fn read_raw<T: 'static>(bytes: &[u8]) -> Result<T, MetadataError> {
     if let Some(raw) = (&mut value as &mut dyn Any).downcast_mut::<Option<Bytes>>() {
         *raw = Some(Bytes::copy_from_slice(bytes));
     }
-    value.ok_or(MetadataError::OtherCodec { codec: MetadataCodec::Raw.id() })
+    value.ok_or_else(|| MetadataError::OtherCodec { codec: MetadataCodec::Raw.id() })
 }
 
 #[cfg(feature = "bincode")]
@@ -221,7 +221,8 @@ fn read_json<T: DeserializeOwned>(_bytes: &[u8]) -> Result<T, MetadataError> {
     Err(MetadataError::OtherCodec { codec: MetadataCodec::Json.id() })
 }
 
-#[cfg(all(test, feature = "bincode", feature = "json"))]
+#[cfg(test)]
+#[cfg(all(feature = "bincode", feature = "json"))]
 mod tests {
     use std::collections::BTreeMap;
 
@@ -341,6 +342,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn what_is_written_is_read_and_written_alike(
             threads: u64,

@@ -150,7 +150,10 @@ pub(crate) fn read_told<U: DeserializeOwned + 'static>(
     codec: u8,
     bytes: &[u8],
 ) -> Result<U, MetadataError> {
-    MetadataCodec::from_id(codec).ok_or(MetadataError::OtherCodec { codec })?.decode(bytes)
+    match MetadataCodec::from_id(codec) {
+        Some(codec) => codec.decode(bytes),
+        None => Err(MetadataError::OtherCodec { codec }),
+    }
 }
 
 trait Work: Send + Sync {
@@ -259,7 +262,8 @@ fn contained<V>(decode: impl FnOnce() -> Result<V, MetadataError>) -> Result<V, 
     })
 }
 
-#[cfg(all(test, feature = "bincode", feature = "json"))]
+#[cfg(test)]
+#[cfg(all(feature = "bincode", feature = "json"))]
 mod tests {
     use serde::Deserialize;
 

@@ -4,8 +4,7 @@
 //! partitions are small copyable views, and fills a [`GroupAssignment`]. What only the crate can do well is not
 //! its business: bytes, claims of earlier generations, withholding what somebody still holds, a panic.
 //!
-#![cfg_attr(feature = "bincode", doc = "```")]
-#![cfg_attr(not(feature = "bincode"), doc = "```ignore")]
+//! ```
 //! use kafka_group::assign::{AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner};
 //! use serde::{Deserialize, Serialize};
 //!
@@ -96,8 +95,8 @@ pub(crate) use withhold::keep_claims;
 /// common [`name`](Self::name); the elected leader runs [`assign`](Self::assign). Implement it for one concrete
 /// `T`: a blanket implementation would leave open which one is meant.
 ///
-/// Every method but `assign` has to be cheap, and all of them are contained: a panic ends neither process nor
-/// membership.
+/// Name, version, codec, protocols and coverage are asked once, when the member is built. The other methods run on a
+/// thread of the crate and are contained: a panic ends neither process nor membership.
 pub trait PartitionAssigner<T = ()>: Send + Sync + 'static
 where
     T: Serialize + DeserializeOwned + Send + Sync + 'static,

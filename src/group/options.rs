@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::properties::{Plane, plane};
+use super::properties::{PROPERTIES, Plane, plane};
 use crate::error::Error;
 use crate::membership::LeavePolicy;
 
@@ -107,8 +107,11 @@ impl Options {
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        refuse_security(name, value)?;
-        match plane(name) {
+        let plane = plane(name);
+        if !matches!(plane, Plane::Refused(_)) {
+            refuse_security(name, value)?;
+        }
+        match plane {
             Plane::Refused(why) => Err(wrong(name, why)),
             Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
             Plane::Rdkafka => {
@@ -187,17 +190,13 @@ fn group_protocol(value: &str) -> Result<(), Error> {
     }
 }
 
+/// Says which property it is; the table's names are constants, others are named in the words.
 fn wrong(name: &str, problem: &str) -> Error {
-    Error::InvalidOption { property: known(name), problem: format!("{name} {problem}") }
-}
-
-/// The name as a constant, for errors.
-fn known(name: &str) -> &'static str {
-    super::properties::PROPERTIES
-        .iter()
-        .map(|property| property.name)
-        .find(|known| *known == name)
-        .unwrap_or("property")
+    let known = PROPERTIES.iter().map(|property| property.name).find(|known| *known == name);
+    match known {
+        Some(property) => Error::option(property, problem),
+        None => Error::option("property", format!("{name} {problem}")),
+    }
 }
 
 fn names(value: &str) -> Vec<String> {
@@ -227,7 +226,6 @@ pub(crate) fn shared(text: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::properties::PROPERTIES;
 
     #[test]
     fn every_property_of_the_table_is_read_or_refused_as_the_table_says() {

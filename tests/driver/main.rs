@@ -1,0 +1,5 @@
+//! Members as applications meet them, against a fake cluster: the public surface and nothing else.
+
+mod harness;
+
+mod round_trips;

@@ -2,4 +2,5 @@
 
 mod harness;
 
+mod events;
 mod round_trips;

@@ -113,7 +113,7 @@ impl Client {
     /// Where partitions start or end, or where a time is in them: asked of each partition's leader.
     ///
     /// Leaders that have moved are looked for again, until the deadline; then the last error stands for the partition.
-    /// `None` where no record has that time or a later one. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn list_offsets(
         &self,
         partitions: &Partitions,

@@ -22,13 +22,7 @@ mod offsets;
 mod options;
 mod pool;
 #[cfg(test)]
-mod script;
-#[cfg(test)]
-mod tests_client;
-#[cfg(test)]
-mod tests_connection;
-#[cfg(all(test, feature = "consumer"))]
-mod tests_mock;
+mod tests;
 mod throttle;
 
 use std::fmt;

@@ -257,7 +257,9 @@ mod tests {
     use kafka_protocol::protocol::StrBytes;
 
     use super::*;
-    use crate::client::script::{Received, Reply, Script, coordinator, encoded, metadata, soon};
+    use crate::client::tests::script::{
+        Received, Reply, Script, coordinator, encoded, metadata, soon,
+    };
 
     fn committed(asked: &Received, whole: i16, partitions: &[(i32, i16, i64)]) -> Reply {
         let partition = |(number, code, offset): &(i32, i16, i64)| {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::script::{
     Received, Reply, Script, alive, coordinator, heartbeat, metadata, no_coordinator, soon,
 };
-use super::{ApiKey, Client, ClientError, ClientOptions, ErrorCode, Lane, Target, Topics};
+use crate::client::{ApiKey, Client, ClientError, ClientOptions, ErrorCode, Lane, Target, Topics};
 use crate::types::{MemberId, NodeId};
 use crate::wire::api::JoinGroupRequest;
 

@@ -5,9 +5,12 @@
 //! of the coordinator is a scenario that runs unchanged against the fake and against a real Kafka
 //! (`tests/conformance`), and a difference fails.
 
+mod broker;
 mod coordinator;
 
 pub use crate::wire::{ApiKey, ErrorCode};
+pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
+pub use coordinator::{CoordinatorSettings, FakeCoordinator};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{

@@ -3,7 +3,7 @@
 use kafka_group::testing::ErrorCode;
 
 use crate::broker::Broker;
-use crate::member::{alone, both_joined, settle};
+use crate::member::{alone, settle};
 use crate::run::scenarios;
 
 scenarios![Usual:
@@ -39,7 +39,6 @@ async fn protocol_and_metadata_are_told_of_a_stable_group_only(broker: &mut Brok
     );
     settle(broker, &ann, &bob).await;
     assert_eq!(broker.describe().await.members.len(), 2);
-    both_joined(broker, &mut ann, &mut broker.member("carl")).await;
 }
 
 async fn an_unknown_group_is_an_error_from_version_6_on(broker: &mut Broker) {

@@ -248,3 +248,6 @@ impl Deref for FakeBroker {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

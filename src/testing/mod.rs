@@ -5,11 +5,14 @@
 //! of the coordinator is a scenario that runs unchanged against the fake and against a real Kafka
 //! (`tests/conformance`), and a difference fails.
 
+mod broker;
 mod coordinator;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
 pub use sim::{Rule, Sim, SimMember, Violation};
+pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
+pub use coordinator::{CoordinatorSettings, FakeCoordinator};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{

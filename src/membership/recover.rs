@@ -143,6 +143,7 @@ impl<H: Holding> Membership<H> {
 
     /// A request of the rounds will not be waited for any more; the coordinator may still take it.
     pub(super) fn note_abandoned(&mut self, now: Instant, sent: &InFlight) {
+        self.round.join_is_lost |= sent.api == ApiKey::JoinGroup;
         if self.identity.group_instance_id.is_none() {
             return;
         }

@@ -87,9 +87,9 @@ impl<H: Holding> Membership<H> {
         let came_back =
             self.identity.group_instance_id.is_some() && join.identity.member_id.is_empty();
         let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
-        let wait = if at_once { Duration::ZERO } else { self.interval() };
         self.heartbeats.due = at_once;
-        self.timers.set(Timer::Heartbeat, after(now, wait));
+        let next = after(now, self.interval());
+        self.timers.set(Timer::Heartbeat, next);
     }
 
     pub(super) fn on_heartbeat_due(&mut self) {
@@ -133,8 +133,7 @@ impl<H: Holding> Membership<H> {
                 self.heard_from_coordinator();
                 if is_current {
                     self.acknowledged(sent.at);
-                    self.no_round_before(sent.at);
-                    self.heartbeats.unauthorized = false;
+                    self.on_calm(sent.at);
                 }
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -164,6 +163,15 @@ impl<H: Holding> Membership<H> {
                 self.recover_member(now, ApiKey::Heartbeat, beat.error, other);
             }
             _ => self.beat_later(now, sent, beat.throttle),
+        }
+    }
+
+    /// No round is on. But who owes SyncGroup is thrown out a rebalance timeout after JoinGroup was answered, and
+    /// heartbeats do not change that.
+    fn on_calm(&mut self, sent: Instant) {
+        self.heartbeats.unauthorized = false;
+        if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
+            self.no_round_before(sent);
         }
     }
 

@@ -247,6 +247,8 @@ impl<H: Holding> Membership<H> {
             self.round.step = Step::Ready;
             return;
         }
+        // What is said now says it all.
+        self.round.again = None;
         let id = self.next_work();
         self.round.step = Step::Describing(id);
         let work = Work::Describe {

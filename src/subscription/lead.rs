@@ -186,8 +186,13 @@ impl Leading {
         if !idle.is_empty() {
             notices.push(ConsumerNotice::IdleMembers(idle));
         }
-        let outcome =
-            Outcome { generation: self.generation, counts: group.counts.clone(), failed, notices };
+        let outcome = Outcome {
+            generation: self.generation,
+            counts: group.counts.clone(),
+            failed,
+            skipped: self.skip_assignment,
+            notices,
+        };
         // A job that was abandoned comes too late, and finds a slot that nobody looks at.
         drop(self.slot.set(outcome));
     }

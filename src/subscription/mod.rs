@@ -19,6 +19,8 @@ mod outcome;
 mod protocol;
 mod selection;
 mod sticky;
+#[cfg(test)]
+mod tests;
 mod topics_said;
 mod watch;
 mod writer;

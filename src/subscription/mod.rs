@@ -19,7 +19,7 @@ mod outcome;
 mod protocol;
 mod selection;
 mod sticky;
-#[cfg(test)]
+#[cfg(all(test, feature = "bincode"))]
 mod tests;
 mod topics_said;
 mod watch;

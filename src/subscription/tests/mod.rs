@@ -1,5 +1,6 @@
 //! Members of one group, round after round, without broker, clock and threads.
 
+mod cooperative;
 mod describing;
 mod failures;
 mod garbage;

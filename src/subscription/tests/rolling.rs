@@ -96,7 +96,6 @@ fn understood(plan: &Plan, id: &str) -> String {
 }
 
 #[test]
-#[cfg(feature = "bincode")]
 fn a_new_leader_reads_old_members() {
     let ended = run(WEIGHTED, &mut [new("m1"), old("m2")], &[]).unwrap();
     assert_eq!(understood(&ended.plan, "m1"), "weight 3 in z");
@@ -105,7 +104,6 @@ fn a_new_leader_reads_old_members() {
 }
 
 #[test]
-#[cfg(feature = "bincode")]
 fn an_old_leader_plans_for_new_members_that_it_cannot_read() {
     let ended = run(WEIGHTED, &mut [old("m1"), new("m2")], &[]).unwrap();
     assert_eq!(understood(&ended.plan, "m1"), "weight 3");

@@ -150,3 +150,15 @@ fn where_migration_is_allowed_nothing_keeps_the_new_protocol_out() {
         assert_eq!(read(&ended.plan, id).user_data, None, "{id}");
     }
 }
+
+#[test]
+fn a_leader_that_allows_migration_answers_nobodys_envelope() {
+    let mut options = options(topics(&["a"]), ErasedAssigner::new(Custom::default()).unwrap());
+    options.allow_migration = true;
+    let mut members = [Member::new("m1", options), on_custom("m2", Custom::default())];
+    let ended = run(Round { protocol: "custom", ..FIRST }, &mut members, &[]).unwrap();
+    for id in ["m1", "m2"] {
+        assert_eq!(read(&ended.plan, id).user_data, None, "{id}");
+        assert_eq!(ended.changes[id].add.len(), 2, "{id}");
+    }
+}

@@ -64,6 +64,15 @@ fn the_leader_comes_back_after_a_second_then_two_up_to_a_minute_and_success_forg
 }
 
 #[test]
+fn failures_of_an_earlier_term_are_forgotten_when_somebody_else_leads() {
+    let mut members = then(&refusing(), OnAssignError::Keep);
+    run(Round { generation: 2, ..CUSTOM }, &mut members, &[]).unwrap();
+    run(Round { generation: 3, leader: "m2", ..CUSTOM }, &mut members, &[]).unwrap();
+    let ended = run(Round { generation: 4, ..CUSTOM }, &mut members, &[]).unwrap();
+    assert_eq!(ended.plan.again_after, Some(Duration::from_secs(1)));
+}
+
+#[test]
 fn an_assigner_that_wants_to_wait_says_for_how_long() {
     let waiting = Custom {
         plan: |_| Err(AssignError::KeepCurrent { retry_after: Duration::from_secs(17) }),

@@ -36,12 +36,14 @@ fn a_round_is_asked_for_once() {
 #[test]
 fn while_a_round_runs_no_other_is_asked_for_and_its_end_finds_out() {
     let mut members = [on_range("m1"), on_range("m2")];
-    let led = led(FIRST, &mut members, &[]);
+    in_group(&mut members);
+    let round = Round { generation: 2, ..FIRST };
+    let led = led(round, &mut members, &[]);
     let facts = facts_of(&members[0]);
     let (_, job) = members[0].protocol.lead(led);
     let plan = job(facts).unwrap();
     assert_eq!(seen(&mut members[1], &[("a", 5)]), None);
-    let ended = end(FIRST, &mut members, plan);
+    let ended = end(round, &mut members, plan);
     assert_eq!(ended.changes["m2"].rejoin, after_jitter());
     assert_eq!(ended.changes["m1"].rejoin, None);
 }
@@ -71,6 +73,19 @@ fn a_topic_that_is_missing_is_said_once_and_a_round_follows_when_it_appears() {
     let reaction = members[1].protocol.cluster_changed(&cluster(&[("a", 4), ("later", 2)]), 0.25);
     assert_eq!(reaction.rejoin, after_jitter());
     assert_eq!(reaction.notices, [ConsumerNotice::MissingTopics(vec![])]);
+}
+
+#[test]
+fn a_topic_that_could_not_be_described_is_planned_when_it_can_be() {
+    let unavailable = Topic::failed("b", TopicError::Unavailable(5));
+    let known = cluster(&[("a", 4)]);
+    let partly = Cluster::new(known.nodes().cloned(), known.topics().cloned().chain([unavailable]));
+    let mut members = [on_range("m1")];
+    members[0].protocol.cluster_changed(&Arc::new(partly), 0.5);
+    // Another client's member reads it, and reports no count.
+    let other = Subscription { topics: vec!["b".into()], ..foreign(None) }.encode();
+    run(FIRST, &mut members, &[("f", other)]).unwrap();
+    assert_eq!(seen(&mut members[0], &[("a", 4), ("b", 2)]), at_once(Cause::MetadataChanged));
 }
 
 #[test]

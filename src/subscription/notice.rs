@@ -28,6 +28,8 @@ pub(crate) enum ConsumerNotice {
     UnreadableMembers(Vec<(MemberId, Arc<str>)>),
     /// On the leader: members that got nothing though there are partitions enough.
     IdleMembers(Vec<MemberId>),
+    /// The application's `Gather` failed; the plan was made without it.
+    GatherFailed(Arc<str>),
     /// `metadata()` of this assigner failed; what it last said was sent again.
     MetadataFailed { assigner: Arc<str>, message: Arc<str> },
 }

@@ -225,31 +225,52 @@ impl Subscribed {
     fn resolve<C>(topics: &[TopicEntry], members: &[MemberInput<C>]) -> Self {
         let places: HashMap<&str, u32> =
             topics.iter().zip(0..).map(|(topic, place)| (&*topic.name, place)).collect();
-        let mut seen: HashMap<Vec<&Arc<str>>, (u32, Vec<&Arc<str>>)> = HashMap::new();
+        let mut seen: HashMap<Vec<&Arc<str>>, u32> = HashMap::new();
+        let mut unknown: Vec<Vec<&Arc<str>>> = Vec::new();
         let mut resolved =
             Self { subscriptions: Vec::new(), of_member: Vec::new(), missing: Vec::new() };
-        let mut missing: BTreeMap<&Arc<str>, Vec<MemberId>> = BTreeMap::new();
+        let mut last: &[Arc<str>] = &[];
         for member in members {
+            // Neighbours mostly subscribe alike, and a list of shared names is compared faster than sorted.
+            if let (Some(subscription), true) =
+                (resolved.of_member.last().copied(), *last == *member.topics)
+            {
+                resolved.of_member.push(subscription);
+                continue;
+            }
+            last = &member.topics;
             let mut wanted: Vec<&Arc<str>> = member.topics.iter().collect();
             wanted.sort_unstable();
             wanted.dedup();
-            let (subscription, unknown) = seen.entry(wanted).or_insert_with_key(|wanted| {
+            let subscription = *seen.entry(wanted).or_insert_with_key(|wanted| {
                 let place = |name: &&Arc<str>| places.get(&***name).copied();
-                let unknown = wanted.iter().filter(|name| place(name).is_none()).copied().collect();
+                unknown.push(wanted.iter().filter(|name| place(name).is_none()).copied().collect());
                 resolved.subscriptions.push(wanted.iter().filter_map(place).collect());
-                (resolved.subscriptions.len() as u32 - 1, unknown)
+                resolved.subscriptions.len() as u32 - 1
             });
-            resolved.of_member.push(*subscription);
-            for name in unknown {
-                missing.entry(name).or_default().push(member.id.clone());
-            }
+            resolved.of_member.push(subscription);
         }
-        resolved.missing = missing
-            .into_iter()
-            .map(|(name, members)| MissingTopic { name: Arc::clone(name), members })
-            .collect();
+        resolved.missing = missing_topics(members, &resolved.of_member, &unknown);
         resolved
     }
+}
+
+/// The topics that do not exist, each with its subscribers; `unknown` is by subscription.
+fn missing_topics<C>(
+    members: &[MemberInput<C>],
+    of_member: &[u32],
+    unknown: &[Vec<&Arc<str>>],
+) -> Vec<MissingTopic> {
+    let mut missing: BTreeMap<&Arc<str>, Vec<MemberId>> = BTreeMap::new();
+    for (member, subscription) in members.iter().zip(of_member) {
+        for name in unknown.get(*subscription as usize).into_iter().flatten() {
+            missing.entry(name).or_default().push(member.id.clone());
+        }
+    }
+    missing
+        .into_iter()
+        .map(|(name, members)| MissingTopic { name: Arc::clone(name), members })
+        .collect()
 }
 
 /// Topics that are in the same subscriptions share one list of subscribers.

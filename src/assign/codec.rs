@@ -165,7 +165,7 @@ fn read_raw<T: 'static>(bytes: &[u8]) -> Result<T, MetadataError> {
     if let Some(raw) = (&mut value as &mut dyn Any).downcast_mut::<Option<Bytes>>() {
         *raw = Some(Bytes::copy_from_slice(bytes));
     }
-    value.ok_or(MetadataError::OtherCodec { codec: MetadataCodec::Raw.id() })
+    value.ok_or_else(|| MetadataError::OtherCodec { codec: MetadataCodec::Raw.id() })
 }
 
 #[cfg(feature = "bincode")]
@@ -219,4 +219,153 @@ fn write_json<T: Serialize + ?Sized>(_value: &T) -> Result<Vec<u8>, CodecError> 
 #[cfg(not(feature = "json"))]
 fn read_json<T: DeserializeOwned>(_bytes: &[u8]) -> Result<T, MetadataError> {
     Err(MetadataError::OtherCodec { codec: MetadataCodec::Json.id() })
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "bincode", feature = "json"))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+    struct Meta {
+        threads: u64,
+        zones: Vec<String>,
+        weights: BTreeMap<String, i32>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq, Serialize)]
+    struct Longer {
+        meta: Meta,
+        added: u8,
+    }
+
+    const TYPED: [MetadataCodec; 2] = [MetadataCodec::Bincode, MetadataCodec::Json];
+
+    fn meta() -> Meta {
+        let weights = BTreeMap::from([("a".to_owned(), -1)]);
+        Meta { threads: 300, zones: vec!["eu-1".to_owned()], weights }
+    }
+
+    fn is_unreadable(bytes: &[u8], codec: MetadataCodec) -> MetadataError {
+        codec.decode::<Meta>(bytes).unwrap_err()
+    }
+
+    #[test]
+    fn the_bytes_of_bincode_and_json_are_these() {
+        assert_eq!(
+            MetadataCodec::Bincode.encode(&meta()),
+            Ok(b"\xfb\x2c\x01\x01\x04eu-1\x01\x01a\x01".to_vec())
+        );
+        let json = br#"{"threads":300,"zones":["eu-1"],"weights":{"a":-1}}"#;
+        assert_eq!(MetadataCodec::Json.encode(&meta()), Ok(json.to_vec()));
+    }
+
+    #[test]
+    fn an_announced_gigabyte_is_refused_before_it_is_reserved() {
+        let bytes = [&[1, 1, 0xfc][..], &(1_u32 << 30).to_le_bytes()].concat();
+        assert_eq!(
+            is_unreadable(&bytes, MetadataCodec::Bincode),
+            MetadataError::TooLong { limit: METADATA_LIMIT }
+        );
+        let bytes = [&[1, 0xfc][..], &(1_u32 << 30).to_le_bytes()].concat();
+        assert_eq!(is_unreadable(&bytes, MetadataCodec::Bincode), MetadataError::TooShort);
+    }
+
+    #[test]
+    fn what_is_cut_short_or_too_long_is_said_so() {
+        for codec in TYPED {
+            let bytes = codec.encode(&meta()).unwrap();
+            for len in 0..bytes.len() {
+                assert_eq!(
+                    is_unreadable(&bytes[..len], codec),
+                    MetadataError::TooShort,
+                    "{codec:?} {len}"
+                );
+            }
+            let long = vec![b' '; METADATA_LIMIT + 1];
+            assert_eq!(
+                is_unreadable(&long, codec),
+                MetadataError::TooLong { limit: METADATA_LIMIT }
+            );
+            let long = "x".repeat(METADATA_LIMIT + 1);
+            assert!(matches!(codec.encode(&long), Err(CodecError::TooLong { .. })));
+        }
+    }
+
+    #[test]
+    fn an_older_reader_takes_a_longer_newer_struct() {
+        let bytes = MetadataCodec::Bincode.encode(&Longer { meta: meta(), added: 7 }).unwrap();
+        assert_eq!(MetadataCodec::Bincode.decode(&bytes), Ok(meta()));
+    }
+
+    #[test]
+    fn older_versions_are_read_and_newer_ones_only_as_json() {
+        let [bincode, json] = TYPED.map(|codec| (codec, codec.encode(&meta()).unwrap()));
+        let read = |(codec, bytes): &(MetadataCodec, Vec<u8>), theirs, ours| {
+            codec.decode_version::<Meta>(theirs, ours, bytes)
+        };
+        assert_eq!(read(&bincode, 1, 2), Ok(meta()));
+        assert_eq!(read(&bincode, 3, 2), Err(MetadataError::OtherVersion { theirs: 3, ours: 2 }));
+        assert_eq!(read(&json, 3, 2), Ok(meta()));
+        let unknown_shape = (MetadataCodec::Json, b"{}".to_vec());
+        assert_eq!(
+            read(&unknown_shape, 3, 2),
+            Err(MetadataError::OtherVersion { theirs: 3, ours: 2 })
+        );
+        assert!(matches!(read(&unknown_shape, 2, 2), Err(MetadataError::Undecodable(_))));
+    }
+
+    #[test]
+    fn raw_is_the_bytes_themselves_and_nothing_else() {
+        let bytes = Bytes::from_static(b"\x00any");
+        assert_eq!(MetadataCodec::Raw.encode(&bytes), Ok(b"\x00any".to_vec()));
+        assert_eq!(MetadataCodec::Raw.decode(b"\x00any"), Ok(bytes));
+        assert_eq!(MetadataCodec::Raw.check::<Bytes>(), Ok(()));
+        assert_eq!(MetadataCodec::Raw.check::<Meta>(), Err(CodecError::RawNeedsBytes));
+        assert_eq!(is_unreadable(b"", MetadataCodec::Raw), MetadataError::OtherCodec { codec: 0 });
+    }
+
+    #[test]
+    fn a_quoting_error_stays_short() {
+        let text = format!("\"{}\"", "y".repeat(100_000));
+        let MetadataError::Undecodable(reason) =
+            is_unreadable(text.as_bytes(), MetadataCodec::Json)
+        else {
+            panic!("readable")
+        };
+        assert_eq!(reason.chars().count(), 200);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_written_is_read_and_written_alike(
+            threads: u64,
+            zones: Vec<String>,
+            weights: BTreeMap<String, i32>,
+        ) {
+            let meta = Meta { threads, zones, weights };
+            for codec in TYPED {
+                let bytes = codec.encode(&meta).unwrap();
+                let read: Meta = codec.decode(&bytes).unwrap();
+                prop_assert_eq!(codec.encode(&read).unwrap(), bytes);
+                prop_assert_eq!(&read, &meta);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+            for codec in TYPED {
+                let _ = codec.decode::<Meta>(&bytes);
+                let _ = codec.decode::<Longer>(&bytes);
+                let _ = codec.decode::<Vec<Option<Meta>>>(&bytes);
+            }
+        }
+    }
 }

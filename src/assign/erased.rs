@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::codec::{CodecError, MetadataCodec};
 use super::error::{AssignError, MetadataError};
 use super::model::Model;
-use super::names::{is_builtin, is_kafkas_name};
+use super::names::{UnfitAssigner, is_builtin, is_kafkas_name};
 use super::run::panic_message;
 use super::view::{Gathered, GroupSubscription};
 use super::{Coverage, GroupAssignment, LocalMember, PartitionAssigner, RebalanceProtocol};
@@ -37,41 +37,6 @@ pub(crate) struct MetadataPayload {
     pub(crate) codec: u8,
     pub(crate) version: u16,
     pub(crate) bytes: Bytes,
-}
-
-/// Why an assigner cannot be used at all; told when the member is built.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnfitAssigner {
-    /// It has no name.
-    #[error("an assigner has an empty name")]
-    NoName,
-    /// Its name does not fit into JoinGroup.
-    #[error("the name of an assigner has {len} bytes, of at most 32767")]
-    NameTooLong {
-        /// Its length.
-        len: usize,
-    },
-    /// Its name is one that Kafka's own assigners have; foreign members would plan something else under it.
-    #[error("the name `{name}` belongs to an assigner of Kafka; a custom one needs its own")]
-    KafkasName {
-        /// The name.
-        name: String,
-    },
-    /// It allows no way of rebalancing.
-    #[error("assigner `{name}` lists no rebalance protocol")]
-    NoProtocol {
-        /// Its name.
-        name: String,
-    },
-    /// Its codec cannot write its metadata.
-    #[error("the codec of assigner `{name}`: {error}")]
-    Codec {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        error: CodecError,
-    },
 }
 
 /// Why a member could not be described in this round.
@@ -185,7 +150,10 @@ pub(crate) fn read_told<U: DeserializeOwned + 'static>(
     codec: u8,
     bytes: &[u8],
 ) -> Result<U, MetadataError> {
-    MetadataCodec::from_id(codec).ok_or(MetadataError::OtherCodec { codec })?.decode(bytes)
+    match MetadataCodec::from_id(codec) {
+        Some(codec) => codec.decode(bytes),
+        None => Err(MetadataError::OtherCodec { codec }),
+    }
 }
 
 trait Work: Send + Sync {
@@ -294,7 +262,8 @@ fn contained<V>(decode: impl FnOnce() -> Result<V, MetadataError>) -> Result<V, 
     })
 }
 
-#[cfg(all(test, feature = "bincode", feature = "json"))]
+#[cfg(test)]
+#[cfg(all(feature = "bincode", feature = "json"))]
 mod tests {
     use serde::Deserialize;
 

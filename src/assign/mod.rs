@@ -4,8 +4,7 @@
 //! partitions are small copyable views, and fills a [`GroupAssignment`]. What only the crate can do well is not
 //! its business: bytes, claims of earlier generations, withholding what somebody still holds, a panic.
 //!
-#![cfg_attr(feature = "bincode", doc = "```")]
-#![cfg_attr(not(feature = "bincode"), doc = "```ignore")]
+//! ```
 //! use kafka_group::assign::{AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner};
 //! use serde::{Deserialize, Serialize};
 //!
@@ -57,6 +56,7 @@ mod names;
 mod plan;
 mod range;
 mod record;
+mod refs;
 mod round_robin;
 mod run;
 mod validate;
@@ -69,23 +69,24 @@ use serde::de::DeserializeOwned;
 pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
-pub use erased::UnfitAssigner;
 pub(crate) use erased::{DescribeError, ErasedAssigner, MetadataPayload, read_told};
 pub use error::{AssignError, MetadataError};
 pub use index::{MemberIndex, PartitionIndex};
 pub use local::LocalMember;
 pub(crate) use model::Model;
+pub use names::UnfitAssigner;
 pub(crate) use names::is_kafkas_name;
 pub use plan::GroupAssignment;
 pub(crate) use plan::{MemberLists, Told};
 pub use range::RangeAssigner;
 pub(crate) use record::{MemberBytes, RECORD_LIMIT, check_record, record_size};
+pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
 pub(crate) use run::run_assign;
 pub use validate::InvalidPlan;
 pub(crate) use view::Gathered;
-pub use view::{GroupSubscription, MemberRef, MissingTopic, PartitionRef, Subscribers, TopicRef};
+pub use view::{GroupSubscription, MissingTopic};
 pub(crate) use withhold::keep_claims;
 
 /// Divides the partitions of a group among its members.
@@ -94,8 +95,8 @@ pub(crate) use withhold::keep_claims;
 /// common [`name`](Self::name); the elected leader runs [`assign`](Self::assign). Implement it for one concrete
 /// `T`: a blanket implementation would leave open which one is meant.
 ///
-/// Every method but `assign` has to be cheap, and all of them are contained: a panic ends neither process nor
-/// membership.
+/// Name, version, codec, protocols and coverage are asked once, when the member is built. The other methods run on a
+/// thread of the crate and are contained: a panic ends neither process nor membership.
 pub trait PartitionAssigner<T = ()>: Send + Sync + 'static
 where
     T: Serialize + DeserializeOwned + Send + Sync + 'static,

@@ -1,8 +1,44 @@
-//! Whose name is whose.
+//! Which assigners may be used at all, and whose name is whose.
 
 use std::any::TypeId;
 
+use super::codec::CodecError;
 use super::{RangeAssigner, RoundRobinAssigner};
+
+/// Why an assigner cannot be used at all; told when the member is built.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfitAssigner {
+    /// It has no name.
+    #[error("an assigner has an empty name")]
+    NoName,
+    /// Its name does not fit into JoinGroup.
+    #[error("the name of an assigner has {len} bytes, of at most 32767")]
+    NameTooLong {
+        /// Its length.
+        len: usize,
+    },
+    /// Its name is one that Kafka's own assigners have; foreign members would plan something else under it.
+    #[error("the name `{name}` belongs to an assigner of Kafka; a custom one needs its own")]
+    KafkasName {
+        /// The name.
+        name: String,
+    },
+    /// It allows no way of rebalancing.
+    #[error("assigner `{name}` lists no rebalance protocol")]
+    NoProtocol {
+        /// Its name.
+        name: String,
+    },
+    /// Its codec cannot write its metadata.
+    #[error("the codec of assigner `{name}`: {error}")]
+    Codec {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        error: CodecError,
+    },
+}
 
 /// The names of the assigners that other clients bring along.
 const KAFKAS_NAMES: [&str; 4] = ["range", "roundrobin", "sticky", "cooperative-sticky"];

@@ -2,15 +2,15 @@
 
 use std::any::Any;
 use std::fmt;
-use std::iter::FusedIterator;
 use std::sync::Arc;
 
 use super::codec::MetadataCodec;
 use super::error::{AssignError, MetadataError};
 use super::index::{MemberIndex, PartitionIndex};
-use super::model::{MemberEntry, Model, TopicEntry};
+use super::model::Model;
 use super::plan::GroupAssignment;
-use crate::types::{Generation, MemberId, Node};
+use super::refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
+use crate::types::{Generation, MemberId};
 
 /// What the leader's `Gather` brought.
 pub(crate) type Gathered = Option<Arc<dyn Any + Send + Sync>>;
@@ -158,11 +158,11 @@ impl<T> GroupSubscription<T> {
         self.mask.as_ref().is_none_or(|mask| mask.get(topic as usize).copied().unwrap_or(false))
     }
 
-    fn member_at(&self, index: u32) -> MemberRef<'_, T> {
+    pub(super) fn member_at(&self, index: u32) -> MemberRef<'_, T> {
         MemberRef { group: self, index }
     }
 
-    fn metadata_at(&self, index: u32) -> Result<&T, &MetadataError> {
+    pub(super) fn metadata_at(&self, index: u32) -> Result<&T, &MetadataError> {
         self.column.get(index as usize).map_or(Err(&MetadataError::Missing), Result::as_ref)
     }
 }
@@ -201,268 +201,117 @@ pub struct MissingTopic {
     pub members: Vec<MemberId>,
 }
 
-/// A member of the group: a small view, copied freely.
-pub struct MemberRef<'a, T = ()> {
-    group: &'a GroupSubscription<T>,
-    index: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assign::GroupSubscriptionBuilder;
 
-impl<'a, T> MemberRef<'a, T> {
-    /// The id that the coordinator gave. It changes when the process restarts.
-    pub fn id(self) -> &'a str {
-        self.entry().map_or("", |member| member.id.as_str())
+    fn group() -> GroupSubscriptionBuilder<u8> {
+        GroupSubscription::builder().topic("x", 2).topic("y", 1).topic("z", 0)
     }
 
-    /// Kafka: `group.instance.id`. It stays when the process restarts.
-    pub fn instance_id(self) -> Option<&'a str> {
-        self.entry()?.instance_id.as_deref()
+    fn ids<'a, T: 'a>(members: impl IntoIterator<Item = MemberRef<'a, T>>) -> Vec<&'a str> {
+        members.into_iter().map(MemberRef::id).collect()
     }
 
-    /// Kafka: `client.rack`.
-    pub fn rack(self) -> Option<&'a str> {
-        self.entry()?.rack.as_deref()
+    #[test]
+    fn members_stand_in_kafkas_order_with_static_ones_first() {
+        let group = group().member("b", ["x"], 1).member("z", ["x"], 2).instance_id("p1");
+        let group =
+            group.member("a", ["x"], 3).member("y", ["x"], 4).instance_id("p0").leader("a").build();
+        assert_eq!(ids(group.members()), ["y", "z", "a", "b"]);
+        assert_eq!(
+            group.members().map(|member| *member.metadata().unwrap()).collect::<Vec<_>>(),
+            [4, 2, 3, 1]
+        );
+        assert_eq!(group.leader().map(MemberRef::id), Some("a"));
     }
 
-    /// The topics that it subscribes to and that exist, by name, whichever of them the view shows.
-    pub fn topics(self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
-        let topics = self.model().topics();
-        self.model()
-            .subscription(self.index)
-            .iter()
-            .map(|topic| topics.get(*topic as usize).map_or("", |t| &*t.name))
+    #[test]
+    fn partitions_know_where_they_live() {
+        let group = group().broker(7, Some("r7")).topic("x", 2).replicas([[7, 8], [8, 7]]).build();
+        let x = group.topic("x").unwrap();
+        let [first, second] = [0, 1].map(|number| x.partition(number).unwrap());
+        assert_eq!(first.leader().and_then(|node| node.rack.as_deref()), Some("r7"));
+        assert_eq!(second.replicas().map(|node| node.id.0).collect::<Vec<_>>(), [8, 7]);
+        assert_eq!(group.topic("y").unwrap().partition(0).unwrap().leader(), None);
+        assert_eq!(x.partition(2), None);
     }
 
-    /// Whether it subscribes to this topic.
-    pub fn subscribes(self, topic: &str) -> bool {
-        self.model()
-            .topic_index(topic)
-            .is_some_and(|topic| self.model().subscribes(self.index, topic))
+    #[test]
+    fn a_view_of_some_topics_shows_nothing_of_the_others_and_plans_for_the_whole_group() {
+        let group = group().member("a", ["x", "y"], 1).build();
+        let part = group.only(|topic| topic.name() == "y");
+        assert_eq!(format!("{:?}", part.partitions().collect::<Vec<_>>()), "[y-0]");
+        assert_eq!(part.subscribers("x").len(), 0);
+        assert!(part.topic("x").is_none());
+        let mut plan = group.plan();
+        plan.give(part.members().next().unwrap(), part.partitions().next().unwrap());
+        assert_eq!(format!("{plan:?}"), r#"{"a": {"y": [0]}}"#);
+        assert_eq!(part.only(|topic| topic.name() == "x").topics().count(), 0);
     }
 
-    /// What it validly had before this round, by topic and number: that of which it is the
-    /// [`owner`](GroupSubscription::owner).
-    pub fn owned(self) -> impl Iterator<Item = PartitionRef<'a>> + Clone {
-        let Self { group, index } = self;
-        let valid = group
-            .model
-            .claims(index)
-            .iter()
-            .filter(move |claim| group.model.owner(**claim) == index);
-        valid.filter_map(|claim| {
-            let topic = TopicRef::at(&group.model, group.model.topic_of(*claim))?;
-            Some(PartitionRef { topic, index: *claim })
-        })
+    #[test]
+    fn topics_that_do_not_exist_are_reported_with_who_wants_them() {
+        let group =
+            group().member("a", ["x", "ghost", "ghost"], 1).member("b", ["ghost", ""], 2).build();
+        let missing =
+            group.missing_topics().iter().map(|topic| (&*topic.name, topic.members.len()));
+        assert_eq!(missing.collect::<Vec<_>>(), [("", 1), ("ghost", 2)]);
+        assert_eq!(
+            group.members().map(|member| member.topics().count()).collect::<Vec<_>>(),
+            [1, 0]
+        );
     }
 
-    /// The generation in which it had what it says it had.
-    pub fn owned_generation(self) -> Generation {
-        self.entry().map_or(Generation::NONE, |member| member.generation)
+    #[test]
+    fn valid_claims_are_those_of_the_highest_generation() {
+        let group = group().member("a", ["x"], 1).owns([("x", 0), ("x", 1), ("x", 9), ("y", 0)], 4);
+        let group = group.member("b", ["x"], 2).owned_before([("x", 1)], 5).build();
+        let owned = |member: MemberRef<'_, u8>| format!("{:?}", member.owned().collect::<Vec<_>>());
+        assert_eq!(group.members().map(owned).collect::<Vec<_>>(), ["[x-0]", "[x-1]"]);
+        let owner = |partition| group.owner(partition).map(MemberRef::id);
+        assert_eq!(group.partitions().map(owner).collect::<Vec<_>>(), [Some("a"), Some("b"), None]);
+        assert_eq!(group.model().dropped_claims(), 1);
     }
 
-    /// What it told the leader, or why that cannot be read.
-    pub fn metadata(self) -> Result<&'a T, &'a MetadataError> {
-        self.group.metadata_at(self.index)
+    #[test]
+    fn metadata_can_be_required() {
+        let group = group()
+            .member("a", ["x"], 1)
+            .member("b", ["x"], 2)
+            .undecodable("b", MetadataError::TooShort);
+        let error = group.build().require_metadata().unwrap_err();
+        assert_eq!(error.to_string(), "metadata of member `b`: cut short");
+        let whole = self::group().member("a", ["x"], 1).build();
+        assert_eq!(
+            whole
+                .require_metadata()
+                .unwrap()
+                .into_iter()
+                .map(|(_, told)| *told)
+                .collect::<Vec<_>>(),
+            [1]
+        );
     }
 
-    /// Its place among [`members`](GroupSubscription::members), from 0.
-    pub fn position(self) -> usize {
-        self.index as usize
+    #[test]
+    fn what_was_gathered_comes_out_as_the_type_it_went_in() {
+        let group = group().gathered(vec![1_i64]).build();
+        assert_eq!(group.gathered::<Vec<i64>>(), Some(&vec![1]));
+        assert_eq!(group.gathered::<String>(), None);
     }
 
-    /// A small value that names it, to be kept.
-    pub fn index(self) -> MemberIndex {
-        MemberIndex { stamp: self.model().stamp(), index: self.index }
-    }
-
-    fn model(self) -> &'a Model {
-        &self.group.model
-    }
-
-    fn entry(self) -> Option<&'a MemberEntry> {
-        self.model().members().get(self.index as usize)
-    }
-}
-
-impl<T> Clone for MemberRef<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for MemberRef<'_, T> {}
-
-impl<T> PartialEq for MemberRef<'_, T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.index() == other.index()
-    }
-}
-
-impl<T> Eq for MemberRef<'_, T> {}
-
-impl<T> fmt::Debug for MemberRef<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemberRef")
-            .field("id", &self.id())
-            .field("instance_id", &self.instance_id())
-            .finish()
-    }
-}
-
-impl<T> From<MemberRef<'_, T>> for MemberIndex {
-    fn from(member: MemberRef<'_, T>) -> Self {
-        member.index()
-    }
-}
-
-impl<T> From<&MemberRef<'_, T>> for MemberIndex {
-    fn from(member: &MemberRef<'_, T>) -> Self {
-        member.index()
-    }
-}
-
-/// The members that subscribe to one topic, in order.
-pub struct Subscribers<'a, T> {
-    group: &'a GroupSubscription<T>,
-    members: std::slice::Iter<'a, u32>,
-}
-
-impl<'a, T> Iterator for Subscribers<'a, T> {
-    type Item = MemberRef<'a, T>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.members.next().map(|index| self.group.member_at(*index))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.members.size_hint()
-    }
-
-    fn nth(&mut self, n: usize) -> Option<Self::Item> {
-        self.members.nth(n).map(|index| self.group.member_at(*index))
-    }
-}
-
-impl<T> ExactSizeIterator for Subscribers<'_, T> {}
-
-impl<T> FusedIterator for Subscribers<'_, T> {}
-
-impl<T> Clone for Subscribers<'_, T> {
-    fn clone(&self) -> Self {
-        Self { group: self.group, members: self.members.clone() }
-    }
-}
-
-impl<T> fmt::Debug for Subscribers<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-/// A topic that exists: a small view, copied freely.
-#[derive(Clone, Copy)]
-pub struct TopicRef<'a> {
-    model: &'a Model,
-    entry: &'a TopicEntry,
-}
-
-impl<'a> TopicRef<'a> {
-    fn at(model: &'a Model, topic: u32) -> Option<Self> {
-        model.topics().get(topic as usize).map(|entry| Self { model, entry })
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'a str {
-        &self.entry.name
-    }
-
-    /// How many partitions it has.
-    pub fn partition_count(self) -> usize {
-        self.entry.count as usize
-    }
-
-    /// Its partitions, by number.
-    pub fn partitions(
-        self,
-    ) -> impl ExactSizeIterator<Item = PartitionRef<'a>> + DoubleEndedIterator + Clone {
-        let first = self.entry.first;
-        (first..first + self.entry.count).map(move |index| PartitionRef { topic: self, index })
-    }
-
-    /// One of its partitions.
-    pub fn partition(self, number: i32) -> Option<PartitionRef<'a>> {
-        let number = u32::try_from(number).ok().filter(|number| *number < self.entry.count)?;
-        Some(PartitionRef { topic: self, index: self.entry.first + number })
-    }
-}
-
-impl fmt::Debug for TopicRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", self.name(), self.partition_count())
-    }
-}
-
-/// A partition of a topic: a small view, copied freely.
-#[derive(Clone, Copy)]
-pub struct PartitionRef<'a> {
-    topic: TopicRef<'a>,
-    index: u32,
-}
-
-impl<'a> PartitionRef<'a> {
-    /// The name of its topic.
-    pub fn topic(self) -> &'a str {
-        self.topic.name()
-    }
-
-    /// Its number in the topic, from 0.
-    pub fn number(self) -> i32 {
-        (self.index - self.topic.entry.first) as i32
-    }
-
-    /// The broker that leads it, where known.
-    pub fn leader(self) -> Option<&'a Node> {
-        self.topic.model.partition_leader(self.index)
-    }
-
-    /// The brokers that hold it, where known.
-    pub fn replicas(self) -> impl Iterator<Item = &'a Node> + Clone {
-        let nodes = self.topic.model.nodes();
-        self.topic.model.replicas(self.index).iter().filter_map(|node| nodes.get(*node as usize))
-    }
-
-    /// Its place among the partitions of all topics of the group, from 0.
-    pub fn position(self) -> usize {
-        self.index as usize
-    }
-
-    /// A small value that names it, to be kept.
-    pub fn index(self) -> PartitionIndex {
-        PartitionIndex { stamp: self.topic.model.stamp(), index: self.index }
-    }
-}
-
-impl PartialEq for PartitionRef<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.index() == other.index()
-    }
-}
-
-impl Eq for PartitionRef<'_> {}
-
-impl fmt::Debug for PartitionRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.topic(), self.number())
-    }
-}
-
-impl From<PartitionRef<'_>> for PartitionIndex {
-    fn from(partition: PartitionRef<'_>) -> Self {
-        partition.index()
-    }
-}
-
-impl From<&PartitionRef<'_>> for PartitionIndex {
-    fn from(partition: &PartitionRef<'_>) -> Self {
-        partition.index()
+    #[test]
+    fn an_index_finds_its_way_back_in_its_own_group_only() {
+        let (here, there) =
+            (group().member("a", ["x"], 1).build(), group().member("b", ["x"], 1).build());
+        let (member, partition) =
+            (here.members().next().unwrap(), here.partitions().last().unwrap());
+        assert_eq!(here.member(member.index()).map(MemberRef::id), Some("a"));
+        assert_eq!(format!("{:?}", here.partition(partition.index())), "Some(y-0)");
+        assert!(there.member(member).is_none());
+        assert!(there.partition(partition).is_none());
+        assert!(there.owner(partition).is_none());
     }
 }

@@ -19,7 +19,8 @@ mod outcome;
 mod protocol;
 mod selection;
 mod sticky;
-#[cfg(all(test, feature = "bincode"))]
+#[cfg(test)]
+#[cfg(feature = "bincode")]
 mod tests;
 mod topics_said;
 mod watch;

@@ -119,8 +119,7 @@ impl<P: Hosted> Driver<P> {
             parts;
         let config = settings.membership(protocol.protocol_type());
         let mut dice = fastrand::Rng::with_seed(seed);
-        let mut cluster = client.cluster();
-        cluster.mark_changed();
+        let cluster = client.cluster();
         Self {
             machine: Membership::new(config, dice.u64(..)),
             protocol,
@@ -151,6 +150,8 @@ impl<P: Hosted> Driver<P> {
 
     /// Joins, and stays until the membership ends.
     pub(crate) async fn run(mut self) {
+        // What a pattern comes to is part of what is said first.
+        self.cluster_changed();
         self.interest.set(self.protocol.interest());
         self.machine.join(now());
         loop {

@@ -151,7 +151,6 @@ impl<H: Holding> Report<H> {
         );
         self.status.send_modify(|status| {
             status.counters.rebalances += 1;
-            status.protocol = timing.protocol;
             status.last_round = Some(round);
         });
     }
@@ -169,6 +168,8 @@ impl<H: Holding> Report<H> {
                 status.generation = machine.generation();
                 status.member_id = machine.member_id().clone();
                 status.is_leader = machine.is_leader();
+                status.leader = machine.leader().clone();
+                status.protocol = machine.protocol().map(str::to_owned);
                 status.assignment = machine.held().clone();
             }
             changed

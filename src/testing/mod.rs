@@ -7,10 +7,12 @@
 
 mod broker;
 mod coordinator;
+mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
 pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
 pub use coordinator::{CoordinatorSettings, FakeCoordinator};
+pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{

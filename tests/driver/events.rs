@@ -228,7 +228,9 @@ async fn in_a_stream_a_revocation_is_given_up_by_dropping_the_event() {
     let mut events = ann.into_stream();
     assert!(matches!(item(&mut events).await, Some(Ok(Event::Assigned(_)))));
     let mut bob = soon(member(&cluster).join()).await.unwrap();
-    let Some(Ok(Event::Revoked(revoked))) = item(&mut events).await else { panic!("no revocation") };
+    let Some(Ok(Event::Revoked(revoked))) = item(&mut events).await else {
+        panic!("no revocation")
+    };
 
     // A combinator asks ahead: the event is still in somebody's hands, so nothing is given up.
     let mut ahead = pin!(item(&mut events));

@@ -24,7 +24,7 @@ use super::jobs::Jobs;
 use super::mailbox::{Mailbox, Number, Signs};
 use super::settings::Settings;
 use super::status::Status;
-use crate::client::{self, Client, Lane, Topics};
+use crate::client::{self, Client, GroupNature, Lane, Topics};
 use crate::error::Error;
 use crate::membership::{Event, Membership, RevocationId};
 use crate::protocol::Cause;
@@ -83,6 +83,8 @@ pub(crate) struct Driver<P: Hosted> {
     report: Report<P::Held>,
     /// A round that is to begin unless another has by then.
     due: Option<Due>,
+    /// What a group is that has no place for us.
+    nature: Option<GroupNature>,
     ending: Ending,
 }
 
@@ -143,8 +145,7 @@ impl<P: Hosted> Driver<P> {
             parts;
         let config = settings.membership(protocol.protocol_type());
         let mut dice = fastrand::Rng::with_seed(seed);
-        let mut cluster = client.cluster();
-        cluster.mark_changed();
+        let cluster = client.cluster();
         Self {
             machine: Membership::new(config, dice.u64(..)),
             protocol,
@@ -169,6 +170,7 @@ impl<P: Hosted> Driver<P> {
             commits: Commits::default(),
             report: Report::new(&settings, status),
             due: None,
+            nature: None,
             ending: Ending::default(),
             client,
         }
@@ -176,6 +178,8 @@ impl<P: Hosted> Driver<P> {
 
     /// Joins, and stays until the membership ends.
     pub(crate) async fn run(mut self) {
+        // What a pattern comes to is part of what is said first.
+        self.cluster_changed();
         self.interest.set(self.protocol.interest());
         self.machine.join(now());
         loop {

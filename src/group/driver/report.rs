@@ -129,7 +129,7 @@ impl<H: Holding> Report<H> {
         }
     }
 
-    pub(super) fn committing(&mut self) {
+    pub(super) fn committing(&self) {
         self.count(|status| status.counters.commits += 1);
     }
 
@@ -192,10 +192,8 @@ impl<H: Holding> Report<H> {
             sync_ms = round.sync.as_millis(),
             "round ended"
         );
-        let protocol = timing.protocol.clone();
         self.status.send_modify(|status| {
             status.counters.rebalances += 1;
-            status.protocol = protocol;
             status.last_round = Some(round);
         });
     }
@@ -213,6 +211,8 @@ impl<H: Holding> Report<H> {
                 status.generation = machine.generation();
                 status.member_id = machine.member_id().clone();
                 status.is_leader = machine.is_leader();
+                status.leader = machine.leader().clone();
+                status.protocol = machine.protocol().map(str::to_owned);
                 status.assignment = machine.held().clone();
             }
             changed

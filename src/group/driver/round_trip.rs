@@ -6,7 +6,7 @@ use tracing::{Instrument, Span};
 
 use super::work::Worked;
 use super::{Driver, now};
-use crate::client::{self, ClientError, Target};
+use crate::client::{self, ClientError, GroupNature, Target};
 use crate::group::hosted::Hosted;
 use crate::membership::{
     CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, RequestId,
@@ -20,6 +20,7 @@ pub(super) enum Answer {
     Response { id: RequestId, response: Result<GroupResponse, Failure> },
     Committed { id: RequestId, commit: CommitId, response: Result<OffsetCommitResponse, Failure> },
     Worked(Worked),
+    Nature(Result<GroupNature, ClientError>),
 }
 
 impl<P: Hosted> Driver<P> {
@@ -33,6 +34,14 @@ impl<P: Hosted> Driver<P> {
             let found = client.coordinator(&group, deadline).await;
             Answer::Coordinator { id, found: found.map(|node| node.id).map_err(failure) }
         });
+    }
+
+    /// So that the error can say what stands in the way.
+    pub(super) fn ask_what_the_group_is(&mut self) {
+        let (client, group) = (self.client.clone(), self.group_id.clone());
+        let deadline = tokio::time::Instant::now() + self.request_timeout;
+        self.answers
+            .spawn(async move { Answer::Nature(client.group_nature(&group, deadline).await) });
     }
 
     pub(super) fn send(
@@ -106,6 +115,7 @@ impl<P: Hosted> Driver<P> {
                 self.machine.handle_response(now, id, response);
             }
             Answer::Worked(worked) => self.worked(worked),
+            Answer::Nature(nature) => self.nature = nature.ok(),
         }
     }
 

@@ -118,7 +118,12 @@ impl Drop for Disconnect {
     }
 }
 
-async fn serve(shared: &Shared, node: NodeId, id: ConnectionId, mut stream: TcpStream) -> Result<(), Closed> {
+async fn serve(
+    shared: &Shared,
+    node: NodeId,
+    id: ConnectionId,
+    mut stream: TcpStream,
+) -> Result<(), Closed> {
     stream.set_nodelay(true)?;
     loop {
         let frame = read_frame(&mut stream).await?;

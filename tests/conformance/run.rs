@@ -1,0 +1,183 @@
+//! Runs scenarios on both brokers and compares what they said.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use kafka_group::testing::{CoordinatorSettings, FakeCluster};
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+
+use crate::broker::{Broker, TOPIC};
+use crate::common::{Kafka, Settings};
+
+/// As many scenarios at once as two cores bear without sessions running out.
+const AT_ONCE: usize = 32;
+
+/// A scenario, by name.
+#[derive(Clone, Copy)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) stage: Stage,
+    pub(crate) play: for<'a> fn(&'a mut Broker) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+}
+
+/// Which brokers a scenario needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stage {
+    /// The usual ones.
+    Usual,
+    /// `group.max.size` is 2, `group.initial.rebalance.delay.ms` is 600.
+    Small,
+}
+
+/// Makes a test of each scenario, and a list of them all.
+macro_rules! scenarios {
+    ($stage:ident: $($name:ident),* $(,)?) => {
+        pub(crate) const ALL: &[crate::run::Scenario] = &[$(crate::run::Scenario {
+            name: stringify!($name),
+            stage: crate::run::Stage::$stage,
+            play: |broker| Box::pin($name(broker)),
+        }),*];
+
+        mod conforms {
+            $(#[test]
+            fn $name() {
+                crate::run::check(super::ALL, stringify!($name));
+            })*
+        }
+    };
+}
+pub(crate) use scenarios;
+
+/// What the fake said, and what Kafka said; or how the scenario failed.
+type Outcome = (Result<Vec<String>, String>, Result<Vec<String>, String>);
+
+/// Plays a scenario on both brokers.
+pub(crate) fn check(all: &[Scenario], name: &str) {
+    let scenario = *all.iter().find(|scenario| scenario.name == name).expect("the macro lists it");
+    let Some((fake, kafka)) = stage(scenario.stage) else {
+        return crate::common::kafka::not_run(name);
+    };
+    let started = started().lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+    let (ours, theirs) = match started {
+        Some(outcome) => outcome.recv().expect("the runtime outlives the tests"),
+        None => RUNTIME.block_on(play(scenario, fake, kafka)),
+    };
+    let theirs = theirs.unwrap_or_else(|failure| panic!("on Kafka: {failure}"));
+    let ours = ours.unwrap_or_else(|failure| panic!("on the fake: {failure}"));
+    for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        assert_eq!(ours, theirs, "answer {number} differs; left is the fake, right is Kafka");
+    }
+    assert_eq!(ours.len(), theirs.len());
+}
+
+/// The scenarios spend their time waiting: unless only some are asked for, all are started when the first is.
+fn started() -> &'static Mutex<HashMap<&'static str, Receiver<Outcome>>> {
+    static STARTED: OnceLock<Mutex<HashMap<&'static str, Receiver<Outcome>>>> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        let some = std::env::args().skip(1).any(|argument| !argument.starts_with('-'));
+        let mut started = HashMap::new();
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        for scenario in all().filter(|_| !some) {
+            let Some((fake, kafka)) = stage(scenario.stage) else { continue };
+            let (send, outcome) = channel();
+            let places = Arc::clone(&places);
+            RUNTIME.spawn(async move {
+                let _place = places.acquire().await;
+                let _nobody_asks = send.send(play(scenario, fake, kafka).await);
+            });
+            started.insert(scenario.name, outcome);
+        }
+        Mutex::new(started)
+    })
+}
+
+fn all() -> impl Iterator<Item = Scenario> {
+    let files = [
+        crate::phases::ALL,
+        crate::liveness::ALL,
+        crate::describe::ALL,
+        crate::join::ALL,
+        crate::leave::ALL,
+        crate::offsets::ALL,
+        crate::protocols::ALL,
+        crate::restarts::ALL,
+        crate::statics::ALL,
+        crate::sync::ALL,
+        crate::small::ALL,
+    ];
+    files.into_iter().flatten().copied()
+}
+
+async fn play(scenario: Scenario, fake: &'static str, kafka: &'static str) -> Outcome {
+    let on = |address: &'static str| async move {
+        let task = tokio::spawn(async move {
+            let mut broker = Broker::new(address, scenario.name).await;
+            (scenario.play)(&mut broker).await;
+            broker.transcript()
+        });
+        task.await.map_err(|failure| match failure.try_into_panic() {
+            Ok(panic) => {
+                panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "it panicked".into())
+            }
+            Err(failure) => failure.to_string(),
+        })
+    };
+    tokio::join!(on(fake), on(kafka))
+}
+
+/// The addresses of the fake and of Kafka; none where Kafka is not ours to set up.
+fn stage(stage: Stage) -> Option<(&'static str, &'static str)> {
+    static USUAL: LazyLock<(FakeCluster, String)> = LazyLock::new(|| {
+        let kafka = Kafka::shared().addresses().swap_remove(0);
+        (fake(|_| {}), prepared(&Kafka::shared().admin(), kafka))
+    });
+    static SMALL: LazyLock<Option<(FakeCluster, Kafka, String)>> = LazyLock::new(|| {
+        let settings = Settings::new(1).set("group.max.size", "2");
+        let kafka = Kafka::private(&settings.set("group.initial.rebalance.delay.ms", "600"))?;
+        let fake = fake(|settings| {
+            settings.max_size = 2;
+            settings.initial_rebalance_delay = Duration::from_millis(600);
+        });
+        let address = prepared(&kafka.admin(), kafka.address(1));
+        Some((fake, kafka, address))
+    });
+    match stage {
+        Stage::Usual => Some((address(&USUAL.0), USUAL.1.as_str())),
+        Stage::Small => SMALL.as_ref().map(|(fake, _, kafka)| (address(fake), kafka.as_str())),
+    }
+}
+
+fn fake(change: impl FnOnce(&mut CoordinatorSettings)) -> FakeCluster {
+    let mut settings = CoordinatorSettings::default();
+    settings.min_session_timeout = Duration::from_secs(1);
+    change(&mut settings);
+    FakeCluster::builder()
+        .topic(TOPIC, 2)
+        .settings(settings)
+        .start()
+        .expect("a port on the loopback")
+}
+
+fn address(fake: &FakeCluster) -> &'static str {
+    fake.bootstrap_servers().leak()
+}
+
+fn prepared(admin: &crate::common::kafka::Admin, address: String) -> String {
+    if admin
+        .metadata(&[TOPIC])
+        .is_ok_and(|metadata| metadata.topics.iter().any(|topic| topic.error_code != 0))
+    {
+        admin.create_topic(TOPIC, 2, 1);
+    }
+    address
+}
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
+});

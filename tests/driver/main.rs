@@ -3,4 +3,5 @@
 mod harness;
 
 mod events;
+mod faults;
 mod round_trips;

@@ -2,6 +2,7 @@
 
 mod harness;
 
+mod coordinators;
 mod events;
 mod faults;
 mod round_trips;

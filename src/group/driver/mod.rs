@@ -121,6 +121,8 @@ struct Ending {
     over: bool,
     /// Nobody takes events any more.
     deserted: bool,
+    /// Whose commit has ended since without being stored.
+    left: Offsets,
     waiting: Vec<oneshot::Sender<Result<Offsets, Error>>>,
     ended: Option<Option<Error>>,
 }
@@ -312,7 +314,8 @@ impl<P: Hosted> Driver<P> {
         let ended = self.ending.ended.take().flatten();
         self.client.close_lane(self.lane);
         self.commands.close();
-        let left = self.commits.close_all();
+        let mut left = std::mem::take(&mut self.ending.left);
+        left.append(&mut self.commits.close_all());
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Commit { reply, .. } => {

@@ -7,4 +7,5 @@ mod coordinators;
 mod endings;
 mod events;
 mod faults;
+mod heartbeats;
 mod round_trips;

@@ -131,15 +131,14 @@ async fn a_commit_and_metadata_may_be_held_back() {
     let range = member(&broker).assigner(RangeAssigner::default());
     let mut ann = timeout(SOON, range.join()).await.unwrap().unwrap();
     let all = assigned(&mut ann).await;
-    for api in [ApiKey::OffsetCommit, ApiKey::Metadata, ApiKey::OffsetFetch] {
+    for api in [ApiKey::OffsetCommit, ApiKey::Metadata] {
         broker.control(api, usize::MAX, |_| Verdict::Hold);
     }
     let handle = ann.handle();
-    let parts = (handle.clone(), handle.clone(), handle.clone(), all.all().clone());
+    let parts = (handle.clone(), handle.clone());
     let waiting = [
         tokio::spawn(async move { drop(parts.0.commit(offsets(&all, 7)).await) }),
         tokio::spawn(async move { drop(parts.1.refresh_metadata().await) }),
-        tokio::spawn(async move { drop(parts.2.committed(parts.3.iter()).await) }),
     ];
     assert!(timeout(BLOCKED, ann.next()).await.is_err(), "nothing happens");
     held(&broker);

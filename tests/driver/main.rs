@@ -8,4 +8,5 @@ mod endings;
 mod events;
 mod faults;
 mod heartbeats;
+mod options;
 mod round_trips;

@@ -22,7 +22,7 @@ pub(super) struct Heartbeats {
     /// The next goes out as soon as it can.
     due: bool,
     /// What the plan said about the interval.
-    pub(super) told_interval: Option<Duration>,
+    told_interval: Option<Duration>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,
@@ -91,6 +91,13 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.due = at_once;
         let next = after(now, self.interval());
         self.timers.set(Timer::Heartbeat, next);
+    }
+
+    /// The plan says how often to beat: from now on, and not only after the next heartbeat.
+    pub(super) fn follow_interval(&mut self, now: Instant, told: Option<Duration>) {
+        self.heartbeats.told_interval = told;
+        let next = after(now, self.interval());
+        self.timers.bring_forward(Timer::Heartbeat, next);
     }
 
     pub(super) fn on_heartbeat_due(&mut self) {

@@ -69,6 +69,13 @@ impl Timers {
         }
     }
 
+    /// Has a timer that runs run out no later than this.
+    pub(super) fn bring_forward(&mut self, timer: Timer, at: Instant) {
+        if let Some(slot) = self.0.get_mut(timer as usize) {
+            *slot = slot.map(|set| set.min(at));
+        }
+    }
+
     pub(super) fn stop(&mut self, timer: Timer) {
         if let Some(slot) = self.0.get_mut(timer as usize) {
             *slot = None;

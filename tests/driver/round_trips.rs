@@ -1,7 +1,10 @@
 //! How many requests follow one another until a member has its partitions.
 
+use kafka_group::assign::RangeAssigner;
 use kafka_group::testing::FakeCluster;
-use kafka_group::{ApiKey, Event};
+use kafka_group::{ApiKey, Event, GroupMember};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::harness::{assigned, member, ms, next, next_assigned, one_broker, pass, soon};
 
@@ -69,4 +72,23 @@ async fn a_leader_looks_at_the_cluster_while_the_group_gathers_and_nobody_waits_
     let last = |wanted| apis.iter().rposition(|api| *api == wanted).unwrap();
     assert!(last(ApiKey::Metadata) < last(ApiKey::JoinGroup), "{apis:?}");
     assert_eq!(apis.iter().filter(|api| **api == ApiKey::Metadata).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_group_notices_at_once_who_joins_it() {
+    let cluster = one_broker();
+    let by_default = || {
+        GroupMember::builder()
+            .bootstrap_servers(cluster.bootstrap_servers())
+            .group_id("indexers")
+            .subscribe(["orders"])
+            .assigner(RangeAssigner::default())
+            .runtime(Handle::current())
+    };
+    let mut ann = soon(by_default().join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let began = Instant::now();
+    let mut bob = soon(by_default().join()).await.unwrap();
+    tokio::join!(assigned(&mut ann, 2), assigned(&mut bob, 2));
+    assert!(began.elapsed() < ms(400), "{:?}", began.elapsed());
 }

@@ -7,6 +7,8 @@
 
 mod broker;
 mod coordinator;
+#[doc(hidden)]
+pub mod fuzz;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};

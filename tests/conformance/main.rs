@@ -12,6 +12,7 @@ mod run;
 mod wire;
 
 mod describe;
+mod failover;
 mod join;
 mod leave;
 mod liveness;

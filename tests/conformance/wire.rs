@@ -39,8 +39,12 @@ where
 impl<T> Sent<T> {
     /// The answer, which must come.
     pub(crate) async fn answer(self) -> T {
-        let answer = timeout(DEADLINE, self.answer).await.expect("it is answered");
-        answer.expect("no panic").expect("the connection is not closed")
+        self.try_answer().await.expect("the connection is not closed")
+    }
+
+    /// The answer, or how the connection failed.
+    pub(crate) async fn try_answer(self) -> io::Result<T> {
+        timeout(DEADLINE, self.answer).await.expect("it is answered").expect("no panic")
     }
 
     /// It is not answered, now or soon.

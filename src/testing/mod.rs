@@ -9,6 +9,8 @@ mod coordinator;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
+#[cfg(test)]
+pub(crate) use sim::{PieceProtocol, Pieces};
 pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]

@@ -14,6 +14,8 @@ mod sim;
 pub use crate::wire::{ApiKey, ErrorCode};
 pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
 pub use coordinator::{CoordinatorSettings, FakeCoordinator};
+#[cfg(test)]
+pub(crate) use sim::{PieceProtocol, Pieces};
 pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]

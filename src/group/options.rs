@@ -106,8 +106,11 @@ impl Options {
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        refuse_security(name, value)?;
-        match plane(name) {
+        let plane = plane(name);
+        if !matches!(plane, Plane::Refused(_)) {
+            refuse_security(name, value)?;
+        }
+        match plane {
             Plane::Refused(why) => Err(wrong(name, why)),
             Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
             Plane::Rdkafka => {

@@ -143,7 +143,7 @@ impl Connection {
         R::Response::decode(&mut frame, version).expect("an answer")
     }
 
-    pub(crate) async fn assert_silent(&mut self) {
+    pub(crate) async fn assert_silent(&self) {
         assert!(timeout(MOMENT, self.0.readable()).await.is_err(), "there is an answer");
     }
 }

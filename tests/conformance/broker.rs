@@ -16,7 +16,7 @@ use kafka_protocol::protocol::{Request, StrBytes};
 use crate::common::unique;
 use crate::member::Member;
 use crate::run::Side;
-use crate::wire::{Sent, send};
+use crate::wire::{Connection, Sent, send};
 
 /// The topic that offsets are committed for; it has two partitions.
 pub(crate) const TOPIC: &str = "conformance";
@@ -103,6 +103,11 @@ impl Broker {
     /// All that was said, with names for ids: also for those that were seen before their members knew them.
     pub(crate) fn transcript(self) -> Vec<String> {
         self.transcript.iter().map(|line| self.plain(line)).collect()
+    }
+
+    /// A connection of its own.
+    pub(crate) async fn connect(&self) -> Connection {
+        Connection::open(&self.address).await
     }
 
     pub(crate) fn send<R>(&self, client_id: &str, version: i16, request: R) -> Sent<R::Response>

@@ -11,6 +11,7 @@ mod member;
 mod run;
 mod wire;
 
+mod connections;
 mod describe;
 mod failover;
 mod join;

@@ -131,6 +131,7 @@ fn all() -> impl Iterator<Item = Scenario> {
         crate::failover::ALL,
         crate::phases::ALL,
         crate::liveness::ALL,
+        crate::connections::ALL,
         crate::describe::ALL,
         crate::join::ALL,
         crate::leave::ALL,

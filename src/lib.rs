@@ -1,6 +1,7 @@
 //! Kafka group membership with assigners that the application writes.
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
+#![warn(clippy::unwrap_used)]
 
 pub mod assign;
 pub mod client;
@@ -14,6 +15,10 @@ pub mod testing;
 mod transport;
 pub mod types;
 mod wire;
+
+#[cfg(any(test, feature = "test-util"))]
+#[doc(hidden)]
+pub use group::PieceMember;
 
 pub use client::Client;
 pub use error::{CommitError, Error};

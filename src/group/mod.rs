@@ -13,6 +13,8 @@ mod mailbox;
 mod member;
 mod options;
 #[cfg(any(test, feature = "test-util"))]
+mod pieces;
+#[cfg(any(test, feature = "test-util"))]
 mod polls;
 mod properties;
 mod settings;
@@ -24,5 +26,7 @@ pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
 pub use handle::{GroupMetadata, MemberHandle};
 pub use member::GroupMember;
+#[cfg(any(test, feature = "test-util"))]
+pub use pieces::PieceMember;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};

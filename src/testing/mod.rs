@@ -14,8 +14,7 @@ mod sim;
 pub use crate::wire::{ApiKey, ErrorCode};
 pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
 pub use coordinator::{CoordinatorSettings, FakeCoordinator};
-#[cfg(test)]
-pub(crate) use sim::{PieceProtocol, Pieces};
+pub(crate) use sim::PieceProtocol;
 pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]

@@ -61,11 +61,12 @@ impl<H: Holding> Membership<H> {
     /// In a generation, while revoking and while the leader plans. A parked JoinGroup is proof enough of life, except
     /// to ourselves: who holds something must know until when.
     fn beats(&self) -> bool {
-        let joining = matches!(self.round.step, Step::Joining);
-        self.identity.generation.is_some()
-            && !self.stalled
-            && !matches!(self.round.step, Step::Leaving)
-            && !(joining && self.held.is_empty())
+        let may = match self.round.step {
+            Step::Leaving => false,
+            Step::Joining => !self.held.is_empty(),
+            _ => true,
+        };
+        may && self.identity.generation.is_some() && !self.stalled
     }
 
     pub(super) fn stop_heartbeats_while_joining(&mut self) {

@@ -47,9 +47,9 @@ impl<H: Holding> Membership<H> {
         if self.ended.is_some() {
             return;
         }
-        let ending = self.ending.get_or_insert(Ending {
+        let ending = self.ending.get_or_insert_with(|| Ending {
             leaves,
-            reason: reason.clone(),
+            reason: None,
             deadline,
             tried: false,
         });

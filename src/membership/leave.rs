@@ -47,12 +47,8 @@ impl<H: Holding> Membership<H> {
         if self.ended.is_some() {
             return;
         }
-        let ending = self.ending.get_or_insert_with(|| Ending {
-            leaves,
-            reason: None,
-            deadline,
-            tried: false,
-        });
+        let fresh = Ending { leaves, reason: None, deadline, tried: false };
+        let ending = self.ending.get_or_insert(fresh);
         ending.leaves |= leaves;
         ending.deadline = ending.deadline.min(deadline);
         ending.reason = ending.reason.take().or(reason);

@@ -175,3 +175,10 @@ fn commits_keep_a_session_alive() {
     script.committed(ErrorCode::None);
     assert!(script.member.owned_until() > before);
 }
+
+#[test]
+fn a_commit_of_nothing_is_answered_here() {
+    let mut script = Script::dynamic().settled(&[1]);
+    script.commit(1, &[]);
+    assert_eq!(script.ends(), [(1, [].into(), CommitEnd::Answered)]);
+}

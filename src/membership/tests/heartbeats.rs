@@ -75,6 +75,15 @@ fn they_are_off_while_join_group_is_parked_and_on_while_sync_group_is() {
 }
 
 #[test]
+fn a_join_group_that_is_parked_for_longer_than_a_session_makes_nobody_look_for_a_coordinator() {
+    let mut script = Script::dynamic().settled(&[1]);
+    script.rebalance();
+    script.release();
+    script.pass(4 * SESSION);
+    assert_eq!(script.log, ["BeforeJoin", "JoinGroup"]);
+}
+
+#[test]
 fn they_go_on_while_the_leader_plans_and_while_the_application_gives_up() {
     let mut script = Script::dynamic();
     script.plans = false;

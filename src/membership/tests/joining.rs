@@ -23,6 +23,14 @@ fn a_dynamic_member_needs_three_round_trips() {
 }
 
 #[test]
+fn nothing_happens_before_the_member_is_told_to_join() {
+    let mut script = Script::dynamic();
+    script.tell(|member, now| member.rejoin(now, Cause::MetadataChanged));
+    script.tell(Membership::handle_timeout);
+    assert_eq!(script.log, [""; 0]);
+}
+
+#[test]
 fn a_static_member_needs_two_and_heartbeats_at_once() {
     let mut script = Script::of_instance("a");
     script.tell(Membership::join);

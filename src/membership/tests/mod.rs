@@ -6,6 +6,7 @@ mod heartbeats;
 mod joining;
 mod leaving;
 mod losses;
+mod nonsense;
 mod progress;
 mod rounds;
 
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::*;
-use crate::protocol::{Facts, GroupProtocol, Joined, Joining};
+use crate::protocol::{Facts, GroupProtocol, JobError, Joined, Joining, Plan};
 use crate::testing::{PieceProtocol, Pieces};
 use crate::types::{Cluster, GroupInstanceId};
 use crate::wire::ErrorCode;

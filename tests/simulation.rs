@@ -3,12 +3,17 @@
 //! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`.
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kafka_group::testing::{Rule, Sim, Violation};
 
+#[expect(clippy::disallowed_methods, reason = "when virtual time begins does not matter")]
+fn start() -> Instant {
+    Instant::now()
+}
+
 fn weather(seed: u64, broken: Option<Rule>) -> Result<(), Violation> {
-    Sim::storm(seed, broken).weather_it()
+    Sim::storm(start(), seed, broken).weather_it()
 }
 
 fn weather_all(seeds: Range<u64>) {
@@ -50,7 +55,7 @@ fn no_piece_has_two_owners_and_in_the_end_each_has_one_fourth_quarter() {
 #[test]
 fn one_seed() {
     let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
-    let mut sim = Sim::storm(seed, None).traced();
+    let mut sim = Sim::storm(start(), seed, None).traced();
     let end = sim.weather_it();
     for line in sim.story() {
         println!("{line}");
@@ -98,13 +103,17 @@ fn a_member_that_uses_a_muted_connection_again_is_noticed() {
 // The same group in good weather, one thing at a time.
 
 fn settle(sim: &mut Sim) {
-    sim.pass(Duration::from_secs(8)).unwrap();
-    sim.settled().unwrap();
+    pass(sim, 8);
+}
+
+fn pass(sim: &mut Sim, seconds: u64) {
+    assert_eq!(sim.pass(Duration::from_secs(seconds)), Ok(()));
+    assert_eq!(sim.settled(), Ok(()));
 }
 
 #[test]
 fn a_newcomer_takes_its_share_and_gives_it_back_when_it_closes() {
-    let mut sim = Sim::new(4, 1);
+    let mut sim = Sim::new(start(), 4, 1);
     let first = sim.join_as("a");
     settle(&mut sim);
     assert_eq!(sim.owned(first), [0, 1, 2, 3].into());
@@ -124,7 +133,7 @@ fn a_newcomer_takes_its_share_and_gives_it_back_when_it_closes() {
 
 #[test]
 fn a_static_member_that_restarts_gets_back_what_it_had_and_nobody_else_notices() {
-    let mut sim = Sim::new(4, 1).traced();
+    let mut sim = Sim::new(start(), 4, 1).traced();
     let (first, second) = (sim.join_as("a"), sim.join_as("b"));
     settle(&mut sim);
     let had = sim.owned(second);
@@ -141,7 +150,7 @@ fn a_static_member_that_restarts_gets_back_what_it_had_and_nobody_else_notices()
 #[test]
 fn a_static_member_that_restarts_with_other_metadata_starts_exactly_one_round() {
     for instance in ["a", "b"] {
-        let mut sim = Sim::new(4, 1).traced();
+        let mut sim = Sim::new(start(), 4, 1).traced();
         let members = [sim.join_as("a"), sim.join_as("b")];
         settle(&mut sim);
         let told = (events_of(&sim, "0=a"), events_of(&sim, "1=b"));
@@ -163,7 +172,7 @@ fn a_static_member_that_restarts_with_other_metadata_starts_exactly_one_round() 
 
 #[test]
 fn of_two_processes_with_one_instance_id_the_first_one_ends() {
-    let mut sim = Sim::new(2, 1);
+    let mut sim = Sim::new(start(), 2, 1);
     let first = sim.join_as("a");
     settle(&mut sim);
     let second = sim.join_as("a");
@@ -175,18 +184,17 @@ fn of_two_processes_with_one_instance_id_the_first_one_ends() {
 
 #[test]
 fn a_member_that_stood_still_for_longer_than_its_session_has_lost_everything_when_it_goes_on() {
-    let mut sim = Sim::new(2, 1).traced();
+    let mut sim = Sim::new(start(), 2, 1).traced();
     let (first, _second) = (sim.join(), sim.join());
     settle(&mut sim);
     sim.pause(first, Duration::from_secs(15));
-    sim.pass(Duration::from_secs(40)).unwrap();
-    sim.settled().unwrap();
+    pass(&mut sim, 40);
     assert!(sim.story().iter().any(|line| line.contains(" 0 says Lost")));
 }
 
 #[test]
 fn a_cooperative_round_moves_what_must_move_and_leaves_the_rest() {
-    let mut sim = Sim::new(4, 1).cooperative().traced();
+    let mut sim = Sim::new(start(), 4, 1).cooperative().traced();
     let first = sim.join();
     settle(&mut sim);
     let second = sim.join();

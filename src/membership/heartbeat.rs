@@ -14,6 +14,9 @@ use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(3);
 
+/// No plan makes us beat more often.
+const SHORTEST_TOLD: Duration = Duration::from_millis(50);
+
 /// The heart.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
@@ -61,12 +64,12 @@ impl<H: Holding> Membership<H> {
     /// In a generation, while revoking and while the leader plans. A parked JoinGroup is proof enough of life, except
     /// to ourselves: who holds something must know until when.
     fn beats(&self) -> bool {
-        let wanted = match self.round.step {
+        let may = match self.round.step {
             Step::Leaving => false,
             Step::Joining => !self.held.is_empty(),
             _ => true,
         };
-        wanted && self.identity.generation.is_some() && !self.stalled
+        may && self.identity.generation.is_some() && !self.stalled
     }
 
     pub(super) fn stop_heartbeats_while_joining(&mut self) {
@@ -224,6 +227,8 @@ impl<H: Holding> Membership<H> {
         let is_session_over = session.is_none_or(|end| end <= now);
         if is_session_over {
             self.heartbeats.alive = None;
+        }
+        if is_session_over && self.beats() {
             self.lose_coordinator(now);
         }
         if !self.held.is_empty() {
@@ -253,10 +258,11 @@ impl<H: Holding> Membership<H> {
 
     fn interval(&mut self) -> Duration {
         let longest = self.longest_interval();
+        let told = self.heartbeats.told_interval.map(|told| told.max(SHORTEST_TOLD));
         let interval = self
             .config
             .heartbeat_interval
-            .or(self.heartbeats.told_interval)
+            .or(told)
             .unwrap_or(DEFAULT_INTERVAL)
             .saturating_mul(1 << self.heartbeats.stretched.min(16));
         self.jitter.around(interval.min(longest), 10).min(longest)

@@ -1,6 +1,6 @@
 //! A story told by a seed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::network::Weather;
 use super::{Rule, Sim, SimMember, Violation};
@@ -17,8 +17,8 @@ impl Sim {
     /// A group that lives through a storm which `seed` decides: members static and dynamic, a bad network, crashes,
     /// restarts with and without other metadata, second processes with one instance id, removals, pauses, moves of the
     /// coordinator, applications that dawdle. Then the weather turns good.
-    pub fn storm(seed: u64, broken: Option<Rule>) -> Self {
-        let mut sim = Self::new(6, seed);
+    pub fn storm(start: Instant, seed: u64, broken: Option<Rule>) -> Self {
+        let mut sim = Self::new(start, 6, seed);
         sim.is_cooperative = seed % 3 == 2;
         sim.broken = broken;
         sim

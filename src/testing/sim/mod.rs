@@ -68,10 +68,9 @@ struct Sent {
 pub struct SimMember(usize);
 
 impl Sim {
-    /// A group of nobody yet that will share out `pieces` pieces, in good weather.
-    #[expect(clippy::disallowed_methods, reason = "where virtual time begins does not matter")]
-    pub fn new(pieces: u16, seed: u64) -> Self {
-        let start = Instant::now();
+    /// A group of nobody yet that will share out `pieces` pieces, in good weather. Virtual time begins at `start`,
+    /// whenever that is.
+    pub fn new(start: Instant, pieces: u16, seed: u64) -> Self {
         let settings = CoordinatorSettings {
             new_member_timeout: Duration::from_secs(20),
             seed,

@@ -3,5 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod assigners;
+mod assigning;
 mod harness;
 mod joining;
+mod r#static;

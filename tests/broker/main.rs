@@ -5,6 +5,9 @@ mod common;
 
 mod assigners;
 mod assigning;
+mod foreign;
 mod harness;
 mod joining;
+mod refusals;
 mod r#static;
+mod topics;

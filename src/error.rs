@@ -81,9 +81,9 @@ pub enum Error {
     /// The other members of the group speak none of our protocols, or the group is of another type, and it stayed so
     /// for `default.api.timeout.ms`. The membership is over; the group was not disturbed.
     #[error(
-        "group `{group}` has no protocol in common with ours ({}): its members have other assigners, or it is \
-         not a group of type `{protocol_type}`",
-        ours.join(", ")
+        "group `{group}` has no protocol in common with ours ({} of type `{protocol_type}`): {}",
+        ours.join(", "),
+        theirs.as_deref().unwrap_or("its members have other assigners, or it is a group of another type")
     )]
     NoCommonProtocol {
         /// Kafka: `group.id`.
@@ -92,6 +92,8 @@ pub enum Error {
         protocol_type: String,
         /// The protocols that we offered.
         ours: Vec<String>,
+        /// What the group is, where its coordinator told.
+        theirs: Option<String>,
     },
 
     /// The group has `group.max.size` members. The membership is over.

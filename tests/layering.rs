@@ -124,6 +124,23 @@ fn no_test_sleeps_or_is_ignored() {
 }
 
 #[test]
+fn the_walk_in_architecture_goes_through_functions_that_exist() {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md")).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("| ") && line.contains("`src/"));
+    let mut steps = 0;
+    for row in rows {
+        let mut quoted = row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2);
+        let (Some(path), Some(function)) = (quoted.next(), quoted.next()) else { continue };
+        let code = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+            .unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert!(code.contains(&format!("fn {function}")), "{path} has no `{function}`");
+        steps += 1;
+    }
+    assert!(steps >= 12, "the walk has {steps} steps");
+}
+
+#[test]
 fn uses_and_code_are_found_where_they_are() {
     let uses = crate_uses(
         "use crate::types::A; use crate::{error::{B, C}, wire, assign as d}; pub(in crate::x) fn e()",

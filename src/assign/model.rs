@@ -110,6 +110,7 @@ impl Model {
     }
 
     /// How many claims were left out since they name no known partition.
+    #[cfg(test)]
     pub(crate) fn dropped_claims(&self) -> usize {
         self.claims.dropped
     }

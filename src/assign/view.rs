@@ -150,6 +150,7 @@ impl<T> GroupSubscription<T> {
         Self { mask: Some(mask), ..self.clone() }
     }
 
+    #[cfg(test)]
     pub(crate) fn model(&self) -> &Arc<Model> {
         &self.model
     }

@@ -14,6 +14,7 @@ mod brokers;
 mod connection;
 mod coordinator;
 mod error;
+mod groups;
 mod home;
 mod link;
 mod metadata;
@@ -21,13 +22,7 @@ mod offsets;
 mod options;
 mod pool;
 #[cfg(test)]
-mod script;
-#[cfg(test)]
-mod tests_client;
-#[cfg(test)]
-mod tests_connection;
-#[cfg(all(test, feature = "consumer"))]
-mod tests_mock;
+mod tests;
 mod throttle;
 
 use std::fmt;
@@ -42,6 +37,7 @@ use tokio::time::Instant;
 
 pub(crate) use backoff::Backoff;
 pub use error::{Attempt, ClientError, ConnectionError};
+pub(crate) use groups::GroupNature;
 pub(crate) use metadata::{Interest, Topics};
 pub use options::{ClientOptions, PROPERTIES};
 pub(crate) use pool::Lane;
@@ -83,6 +79,7 @@ pub(crate) enum Target<'a> {
     /// This broker.
     Node(NodeId),
     /// Any broker.
+    #[cfg(test)]
     Any,
 }
 
@@ -177,6 +174,7 @@ impl Client {
         deadline: Instant,
     ) -> Result<R::Response, ClientError> {
         match to {
+            #[cfg(test)]
             Target::Any => {
                 let (_, connection) = self.0.brokers.any(lane, None, deadline).await?;
                 connection.call(request, deadline).await
@@ -265,11 +263,6 @@ impl Client {
         self.0.metadata.interest(topics)
     }
 
-    /// What a broker speaks, as it said last; none before the first connection to it by its id.
-    pub(crate) fn versions(&self, node: NodeId) -> Option<Arc<Versions>> {
-        self.0.brokers.pool.versions(node)
-    }
-
     /// What a broker speaks; connects to it if it has not said yet. Cancel safe.
     pub(crate) async fn versions_of(
         &self,
@@ -283,11 +276,6 @@ impl Client {
     /// When a request that is sent now should have been answered (`request.timeout.ms`).
     pub(crate) fn request_deadline(&self) -> Instant {
         Instant::now() + self.0.options.request_timeout
-    }
-
-    /// When an operation that begins now should have ended (`default.api.timeout.ms`).
-    pub(crate) fn api_deadline(&self) -> Instant {
-        Instant::now() + self.0.options.api_timeout
     }
 
     /// Waits between repeated requests (`retry.backoff.ms`); each call another sequence.

@@ -113,7 +113,7 @@ impl Client {
     /// Where partitions start or end, or where a time is in them: asked of each partition's leader.
     ///
     /// Leaders that have moved are looked for again, until the deadline; then the last error stands for the partition.
-    /// `None` where no record has that time or a later one. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn list_offsets(
         &self,
         partitions: &Partitions,
@@ -257,7 +257,9 @@ mod tests {
     use kafka_protocol::protocol::StrBytes;
 
     use super::*;
-    use crate::client::script::{Received, Reply, Script, coordinator, encoded, metadata, soon};
+    use crate::client::tests::script::{
+        Received, Reply, Script, coordinator, encoded, metadata, soon,
+    };
 
     fn committed(asked: &Received, whole: i16, partitions: &[(i32, i16, i64)]) -> Reply {
         let partition = |(number, code, offset): &(i32, i16, i64)| {

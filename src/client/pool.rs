@@ -14,7 +14,6 @@ use super::connection::{Connection, ConnectionOptions};
 use super::{ClientError, ConnectionError};
 use crate::transport::{Address, Authenticate, Connect, ConnectError};
 use crate::types::NodeId;
-use crate::wire::Versions;
 
 /// What a request may have to wait behind. A broker answers one request of a connection at a time, so those that must
 /// not wait for each other travel apart.
@@ -61,7 +60,6 @@ struct State {
     /// Of brokers whose last try failed.
     ailing: HashMap<Broker, Ailing>,
     /// As each broker last said.
-    versions: HashMap<NodeId, Arc<Versions>>,
     dice: fastrand::Rng,
 }
 
@@ -89,7 +87,6 @@ impl Pool {
         let state = State {
             slots: HashMap::new(),
             ailing: HashMap::new(),
-            versions: HashMap::new(),
             dice: fastrand::Rng::with_seed(options.seed),
         };
         Arc::new(Self { options, state: Mutex::new(state) })
@@ -129,11 +126,6 @@ impl Pool {
     pub(crate) fn is_ailing(&self, broker: &Broker) -> bool {
         let now = Instant::now();
         self.state().ailing.get(broker).is_some_and(|ailing| ailing.not_before > now)
-    }
-
-    /// What a broker speaks, as it said when a connection was last opened.
-    pub(crate) fn versions(&self, node: NodeId) -> Option<Arc<Versions>> {
-        self.state().versions.get(&node).cloned()
     }
 
     /// Closes the connections of a lane, whoever waits on them.
@@ -225,14 +217,11 @@ impl Pool {
     /// Remembers how a try went.
     fn note(&self, broker: &Broker, outcome: &Result<Connection, ConnectionError>) {
         let mut state = self.state();
-        let State { ailing, versions, dice, .. } = &mut *state;
+        let State { ailing, dice, .. } = &mut *state;
         match outcome {
             Ok(connection) => {
                 tracing::debug!(broker = %connection.peer(), "connected");
                 ailing.remove(broker);
-                if let Broker::Node(node) = broker {
-                    versions.insert(*node, Arc::clone(connection.versions()));
-                }
             }
             Err(cause) => {
                 tracing::debug!(?broker, %cause, "no connection");

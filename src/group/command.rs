@@ -16,10 +16,13 @@ pub(crate) enum Command<P: Hosted> {
     /// Ask for a round.
     Rejoin(Cause),
     /// Change what the protocol says; a cause asks for a round.
-    Reconfigure(Box<dyn FnOnce(&mut P) -> Option<Cause> + Send>),
+    Reconfigure(Reconfigure<P>),
     /// End the membership.
     End { how: End, reply: Option<oneshot::Sender<Result<Offsets, Error>>> },
 }
+
+/// A change of what the protocol says; a cause asks for a round.
+pub(crate) type Reconfigure<P> = Box<dyn FnOnce(&mut P) -> Option<Cause> + Send>;
 
 /// How a membership is to end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::de::DeserializeOwned;
 
@@ -199,9 +199,4 @@ impl Lost {
     pub fn cause(&self) -> &LossCause {
         &self.cause
     }
-}
-
-/// How much time is left until `deadline`, at `now`.
-pub(crate) fn left(deadline: Instant, now: Instant) -> Duration {
-    deadline.saturating_duration_since(now)
 }

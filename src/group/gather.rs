@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use super::driver::now;
 use crate::client::{Client, ClientError};
-use crate::types::{Cluster, OffsetAndMetadata, TopicPartition};
+use crate::types::{Cluster, OffsetAndMetadata, Partitions, TopicPartition};
 use crate::wire::api::OffsetAt;
 
 /// Anything that went wrong in the application's code.
@@ -81,11 +81,9 @@ impl GroupReader {
         partitions: impl IntoIterator<Item = TopicPartition>,
     ) -> Result<ByPartition<OffsetAndMetadata>, BoxError> {
         let partitions = partitions.into_iter().collect();
-        Ok(self
-            .client
-            .offset_fetch(&self.group, &partitions, true, self.deadline.into())
-            .await
-            .map_err(boxed)?)
+        let fetched =
+            self.client.offset_fetch(&self.group, &partitions, true, self.deadline.into());
+        fetched.await.map_err(boxed)
     }
 
     /// The offset that the next record of each partition will get; partitions that cannot be asked are left out. Cancel
@@ -95,7 +93,23 @@ impl GroupReader {
         partitions: impl IntoIterator<Item = TopicPartition>,
     ) -> Result<ByPartition<i64>, BoxError> {
         let partitions = partitions.into_iter().collect();
-        let listed = self.client.list_offsets(&partitions, OffsetAt::Latest, self.deadline.into());
+        self.listed(partitions, OffsetAt::Latest).await
+    }
+
+    /// The oldest offset that each partition still has; partitions that cannot be asked are left out. Cancel safe.
+    pub async fn beginning_offsets(
+        &self,
+        partitions: impl IntoIterator<Item = TopicPartition>,
+    ) -> Result<ByPartition<i64>, BoxError> {
+        self.listed(partitions.into_iter().collect(), OffsetAt::Earliest).await
+    }
+
+    async fn listed(
+        &self,
+        partitions: Partitions,
+        at: OffsetAt,
+    ) -> Result<ByPartition<i64>, BoxError> {
+        let listed = self.client.list_offsets(&partitions, at, self.deadline.into());
         let known = |(partition, offset)| Some((partition, Result::ok(offset).flatten()?));
         Ok(listed.await.map_err(boxed)?.into_iter().filter_map(known).collect())
     }

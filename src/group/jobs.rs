@@ -244,8 +244,8 @@ mod tests {
         let (release, hold) = mpsc::channel::<()>();
         let (started, running) = oneshot::channel();
         let hangs = jobs.start(move || {
-            drop(started.send(()));
-            drop(hold.recv());
+            started.send(()).unwrap();
+            hold.recv().unwrap_err();
             Ok(())
         });
         running.await.unwrap();
@@ -263,7 +263,7 @@ mod tests {
         let jobs = Jobs::new(1);
         let (release, hold) = mpsc::channel::<()>();
         let mut first = jobs.start(move || {
-            drop(hold.recv());
+            hold.recv().unwrap_err();
             Ok(())
         });
         let hanging = jobs.start(|| -> Result<(), _> { panic!("ran") }).abandon();

@@ -1,7 +1,6 @@
 //! What an application may set, in Kafka's words, before it is checked.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::properties::{Plane, plane};
@@ -217,11 +216,6 @@ fn millis(name: &str, value: &str) -> Result<Duration, Error> {
         Ok(millis) => Ok(Duration::from_millis(millis.into())),
         Err(_) => Err(wrong(name, "must be a whole number of milliseconds, at most 4294967295")),
     }
-}
-
-/// Text that an `Arc` shares.
-pub(crate) fn shared(text: &str) -> Arc<str> {
-    Arc::from(text)
 }
 
 #[cfg(test)]

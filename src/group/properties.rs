@@ -83,7 +83,7 @@ const fn refused(name: &'static str, why: &'static str) -> Property {
 }
 
 /// Who reads the property of this name; rdkafka where the table does not know it.
-pub fn plane(name: &str) -> Plane {
+pub(crate) fn plane(name: &str) -> Plane {
     PROPERTIES
         .iter()
         .find(|property| property.name == name)

@@ -6,8 +6,10 @@
 //! (`tests/conformance`), and a difference fails.
 
 mod coordinator;
+mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
+pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]
 pub(crate) use coordinator::{

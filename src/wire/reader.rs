@@ -87,6 +87,7 @@ impl Reader {
 
 /// Numbers.
 impl Reader {
+    #[cfg(test)]
     pub(crate) fn i8(&mut self) -> Result<i8, ReadError> {
         self.bytes.try_get_i8().map_err(|_| ReadError::Short)
     }
@@ -163,6 +164,7 @@ impl Reader {
     }
 
     /// Bytes, as a slice of what is being read.
+    #[cfg(test)]
     pub(crate) fn bytes(&mut self, layout: Layout) -> Result<Bytes, ReadError> {
         self.nullable_bytes(layout)?.ok_or(ReadError::Null)
     }

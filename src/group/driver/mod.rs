@@ -24,7 +24,7 @@ use super::jobs::Jobs;
 use super::mailbox::Mailbox;
 use super::settings::Settings;
 use super::status::Status;
-use crate::client::{self, Client, Lane, Topics};
+use crate::client::{self, Client, GroupNature, Lane, Topics};
 use crate::error::Error;
 use crate::membership::{Event, Membership};
 use crate::protocol::Cause;
@@ -77,6 +77,8 @@ pub(crate) struct Driver<P: Hosted> {
     report: Report<P::Held>,
     /// A round that is to begin unless another has by then.
     due: Option<Due>,
+    /// What a group is that has no place for us.
+    nature: Option<GroupNature>,
     ending: Ending,
 }
 
@@ -141,6 +143,7 @@ impl<P: Hosted> Driver<P> {
             commits: Commits::default(),
             report: Report::new(&settings, status),
             due: None,
+            nature: None,
             ending: Ending::default(),
             client,
         }

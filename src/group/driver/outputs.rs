@@ -37,6 +37,9 @@ impl<P: Hosted> Driver<P> {
 
     fn tell(&mut self, event: Event<P::Held>) {
         self.report.telling(&event, now());
+        if event == Event::NoCommonProtocol {
+            self.ask_what_the_group_is();
+        }
         if let Event::Ended(ended) = event {
             self.ending.ended = Some(self.error_of(ended));
             return;
@@ -67,6 +70,7 @@ impl<P: Hosted> Driver<P> {
                 group: group(),
                 protocol_type: self.protocol.protocol_type().to_owned(),
                 ours: self.report.offered().to_vec(),
+                theirs: self.nature.as_ref().map(ToString::to_string),
             },
             Ended::GroupFull => {
                 Error::GroupFull { group: group(), is_static: self.report.is_static() }

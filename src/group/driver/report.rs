@@ -91,7 +91,7 @@ impl<H: Holding> Report<H> {
         }
     }
 
-    pub(super) fn committing(&mut self) {
+    pub(super) fn committing(&self) {
         self.count(|status| status.counters.commits += 1);
     }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::work::Worked;
 use super::{Driver, now};
-use crate::client::{self, ClientError, Target};
+use crate::client::{self, ClientError, GroupNature, Target};
 use crate::group::hosted::Hosted;
 use crate::membership::{
     CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, RequestId,
@@ -18,6 +18,7 @@ pub(super) enum Answer {
     Response { id: RequestId, response: Result<GroupResponse, Failure> },
     Committed { id: RequestId, commit: CommitId, response: Result<OffsetCommitResponse, Failure> },
     Worked(Worked),
+    Nature(Result<GroupNature, ClientError>),
 }
 
 impl<P: Hosted> Driver<P> {
@@ -31,6 +32,14 @@ impl<P: Hosted> Driver<P> {
             let found = client.coordinator(&group, deadline).await;
             Answer::Coordinator { id, found: found.map(|node| node.id).map_err(failure) }
         });
+    }
+
+    /// So that the error can say what stands in the way.
+    pub(super) fn ask_what_the_group_is(&mut self) {
+        let (client, group) = (self.client.clone(), self.group_id.clone());
+        let deadline = tokio::time::Instant::now() + self.request_timeout;
+        self.answers
+            .spawn(async move { Answer::Nature(client.group_nature(&group, deadline).await) });
     }
 
     pub(super) fn send(
@@ -98,6 +107,7 @@ impl<P: Hosted> Driver<P> {
                 self.machine.handle_response(now, id, response);
             }
             Answer::Worked(worked) => self.worked(worked),
+            Answer::Nature(nature) => self.nature = nature.ok(),
         }
     }
 

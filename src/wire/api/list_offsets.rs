@@ -39,8 +39,6 @@ pub(crate) enum OffsetAt {
     Earliest,
     /// Behind its last record.
     Latest,
-    /// Its first record with this time or a later one, in milliseconds since 1970.
-    Time(i64),
 }
 
 /// Where they are.
@@ -55,18 +53,17 @@ pub(crate) struct ListOffsetsResponse {
 pub(crate) struct ListedOffset {
     pub(crate) partition: TopicPartition,
     pub(crate) error: ErrorCode,
-    /// None on errors, and where no record has that time or a later one.
+    /// None on errors.
     pub(crate) offset: Option<i64>,
     pub(crate) leader_epoch: Option<i32>,
 }
 
 impl OffsetAt {
-    /// As it is written; negative times have a meaning of their own, so none is sent by accident.
+    /// As it is written: times that no record has.
     fn timestamp(self) -> i64 {
         match self {
             Self::Earliest => -2,
             Self::Latest => -1,
-            Self::Time(millis) => millis.max(0),
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::common::wait;
 const STOP: Duration = Duration::from_secs(60);
 
 /// Formats the storage, if need be, and runs the broker. Signals come as lines on stdin and are said again when
-/// sent; the end of stdin, which is the end of the tests, kills the broker.
+/// sent; the end of stdin, which is the end of the tests, kills the broker. No process is killed that may have been
+/// reaped: its number may be another's by then.
 const SCRIPT: &str = r#"
 log=$1 properties=$2 data=$3 classes=$4
 small="-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
@@ -30,10 +31,12 @@ broker=$!
 (
     while read -r signal; do kill -s "$signal" "$broker"; echo "$signal"; done
     kill -s KILL "$broker"
+    exec sleep 60
 ) <&3 2>/dev/null &
 control=$!
 exec 3<&-
 wait "$broker"
+echo "the broker ended with status $?" >>"$log"
 kill -s KILL "$control"
 "#;
 

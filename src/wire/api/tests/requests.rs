@@ -115,7 +115,7 @@ fn offsets(read_committed: bool) -> ListOffsetsRequest {
         partitions: vec![
             at("a", 0, OffsetAt::Earliest),
             at("b", 1, OffsetAt::Latest),
-            at("a", 2, OffsetAt::Time(-5)),
+            at("a", 2, OffsetAt::Latest),
         ],
         timeout: Duration::from_secs(30),
     }

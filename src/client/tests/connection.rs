@@ -6,9 +6,9 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::connection::{Connection, ConnectionOptions};
 use super::script::{Peer, VERSIONS, alive, heartbeat, soon, versions};
-use super::{ApiKey, ClientError, ConnectionError, FrameError};
+use crate::client::connection::{Connection, ConnectionOptions};
+use crate::client::{ApiKey, ClientError, ConnectionError, FrameError};
 
 fn options() -> ConnectionOptions {
     ConnectionOptions {

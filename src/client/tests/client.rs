@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::script::{
     Received, Reply, Script, alive, coordinator, heartbeat, metadata, no_coordinator, soon,
 };
-use super::{ApiKey, Client, ClientError, ClientOptions, ErrorCode, Lane, Target, Topics};
+use crate::client::{ApiKey, Client, ClientError, ClientOptions, ErrorCode, Lane, Target, Topics};
 use crate::types::{MemberId, NodeId};
 use crate::wire::api::JoinGroupRequest;
 
@@ -188,7 +188,9 @@ async fn when_nobody_answers_the_error_says_what_happened_to_each() {
 #[tokio::test(start_paused = true)]
 async fn a_list_of_nothing_but_tls_ports_is_given_up_at_once() {
     let script = three_brokers();
-    ["a:1", "b:1"].map(|address| script.garble(address, b"\x15\x03\x03\x00\x02\x02\x46"));
+    for address in ["a:1", "b:1"] {
+        script.garble(address, b"\x15\x03\x03\x00\x02\x02\x46");
+    }
     let client = script.client("a:1,b:1");
     let begun = Instant::now();
     let outcome = client.coordinator("group", after(60_000)).await.unwrap_err();
@@ -223,7 +225,9 @@ async fn a_list_in_any_state_of_health_leads_to_the_cluster() {
 async fn when_no_known_broker_answers_the_bootstrap_list_is_asked_again() {
     let script = three_brokers();
     let client = knowing(&script).await;
-    [FIRST, SECOND, THIRD].map(|broker| script.refuse(broker));
+    for broker in [FIRST, SECOND, THIRD] {
+        script.refuse(broker);
+    }
     script.close_all();
     client.refresh_metadata(Topics::none(), soon()).await.unwrap();
     assert_eq!(script.tries(BOOTSTRAP).len(), 2);

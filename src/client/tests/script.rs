@@ -17,27 +17,27 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::{ApiKey, Client, ClientOptions};
+use crate::client::{ApiKey, Client, ClientOptions};
 use crate::transport::{Address, Connect, ConnectError, NoAuthentication, Stream};
 use crate::types::{Generation, MemberId};
 use crate::wire::Layout;
 use crate::wire::api::HeartbeatRequest;
 
 /// A broker's end of a connection.
-pub(super) struct Peer(pub(super) DuplexStream);
+pub(in crate::client) struct Peer(pub(in crate::client) DuplexStream);
 
 /// A request as a broker sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Received {
-    pub(super) api: i16,
-    pub(super) version: i16,
-    pub(super) id: i32,
-    pub(super) body: Bytes,
+pub(in crate::client) struct Received {
+    pub(in crate::client) api: i16,
+    pub(in crate::client) version: i16,
+    pub(in crate::client) id: i32,
+    pub(in crate::client) body: Bytes,
 }
 
 impl Peer {
     /// The next request; none once the client has closed the connection.
-    pub(super) async fn receive(&mut self) -> Option<Received> {
+    pub(in crate::client) async fn receive(&mut self) -> Option<Received> {
         let length = self.0.read_i32().await.ok()?;
         let mut frame = vec![0; usize::try_from(length).unwrap()];
         self.0.read_exact(&mut frame).await.ok()?;
@@ -49,7 +49,7 @@ impl Peer {
     }
 
     /// Answers with what follows the correlation id.
-    pub(super) async fn answer(&mut self, id: i32, rest: &[u8]) {
+    pub(in crate::client) async fn answer(&mut self, id: i32, rest: &[u8]) {
         let mut frame = BytesMut::new();
         frame.put_i32(i32::try_from(rest.len() + 4).unwrap());
         frame.put_i32(id);
@@ -58,12 +58,12 @@ impl Peer {
     }
 
     /// Writes bytes as they are. That nobody may read them is part of some scripts.
-    pub(super) async fn say(&mut self, bytes: &[u8]) {
+    pub(in crate::client) async fn say(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).await.ok();
     }
 
     /// Answers ApiVersions as a Kafka that speaks `ranges` and ApiVersions 0 to 4.
-    pub(super) async fn tell_versions(&mut self, ranges: &[(ApiKey, i16, i16)]) {
+    pub(in crate::client) async fn tell_versions(&mut self, ranges: &[(ApiKey, i16, i16)]) {
         let asked = self.receive().await.unwrap();
         assert_eq!(asked.api, ApiKey::ApiVersions.number(), "the first request");
         let answer = versions(&asked, ranges);
@@ -72,7 +72,7 @@ impl Peer {
 }
 
 /// The versions that most scripts speak: old ones, whose answers are quickly written by hand.
-pub(super) const VERSIONS: &[(ApiKey, i16, i16)] = &[
+pub(in crate::client) const VERSIONS: &[(ApiKey, i16, i16)] = &[
     (ApiKey::Metadata, 1, 9),
     (ApiKey::FindCoordinator, 0, 3),
     (ApiKey::Heartbeat, 0, 3),
@@ -83,7 +83,7 @@ pub(super) const VERSIONS: &[(ApiKey, i16, i16)] = &[
 ];
 
 /// An answer to ApiVersions.
-pub(super) fn versions(asked: &Received, ranges: &[(ApiKey, i16, i16)]) -> Bytes {
+pub(in crate::client) fn versions(asked: &Received, ranges: &[(ApiKey, i16, i16)]) -> Bytes {
     let range = |(api, min, max): &(ApiKey, i16, i16)| {
         ApiVersion::default()
             .with_api_key(api.number())
@@ -97,12 +97,12 @@ pub(super) fn versions(asked: &Received, ranges: &[(ApiKey, i16, i16)]) -> Bytes
 }
 
 /// The answer to a Heartbeat of version 1 to 3.
-pub(super) fn alive() -> Bytes {
+pub(in crate::client) fn alive() -> Bytes {
     Bytes::from_static(&[0, 0, 0, 0, 0, 0])
 }
 
 /// Any request that is quickly written and answered.
-pub(super) fn heartbeat(group: &str) -> HeartbeatRequest {
+pub(in crate::client) fn heartbeat(group: &str) -> HeartbeatRequest {
     HeartbeatRequest {
         group_id: group.to_owned(),
         generation: Generation(1),
@@ -113,7 +113,7 @@ pub(super) fn heartbeat(group: &str) -> HeartbeatRequest {
 
 /// What a broker does about a request.
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(in crate::client) enum Reply {
     /// Answers.
     Answer(Bytes),
     /// Never answers, nor anything behind it.
@@ -124,7 +124,7 @@ pub(super) enum Reply {
 
 /// A cluster of brokers that follow one script. Names are `broker-1:9092` and so on.
 #[derive(Clone)]
-pub(super) struct Script(Arc<Mutex<State>>, Arc<Behaviour>);
+pub(in crate::client) struct Script(Arc<Mutex<State>>, Arc<Behaviour>);
 
 type Behaviour = dyn Fn(&str, &Received) -> Reply + Send + Sync;
 
@@ -142,39 +142,39 @@ struct State {
 
 impl Script {
     /// Brokers that answer ApiVersions with [`VERSIONS`], and everything else as `behaviour` says.
-    pub(super) fn new(
+    pub(in crate::client) fn new(
         behaviour: impl Fn(&str, &Received) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::default(), Arc::new(behaviour))
     }
 
     /// A client of these brokers, on the test's own runtime.
-    pub(super) fn client(&self, bootstrap: &str) -> Client {
+    pub(in crate::client) fn client(&self, bootstrap: &str) -> Client {
         self.client_with(ClientOptions::new(bootstrap))
     }
 
-    pub(super) fn client_with(&self, options: ClientOptions) -> Client {
+    pub(in crate::client) fn client_with(&self, options: ClientOptions) -> Client {
         let options = options.jitter_seed(1).runtime(Handle::current());
         Client::with_network(options, Arc::new(self.clone()), Arc::new(NoAuthentication)).unwrap()
     }
 
     /// From now on nobody listens there.
-    pub(super) fn refuse(&self, address: &str) {
+    pub(in crate::client) fn refuse(&self, address: &str) {
         self.0.lock().unwrap().refusing.insert(address.to_owned());
     }
 
     /// From now on connections are accepted there, and nothing is said.
-    pub(super) fn silence(&self, address: &str) {
+    pub(in crate::client) fn silence(&self, address: &str) {
         self.0.lock().unwrap().silent.insert(address.to_owned());
     }
 
     /// From now on something else than a broker listens there.
-    pub(super) fn garble(&self, address: &str, answer: &'static [u8]) {
+    pub(in crate::client) fn garble(&self, address: &str, answer: &'static [u8]) {
         self.0.lock().unwrap().garbled.insert(address.to_owned(), answer);
     }
 
     /// Follows the script for whoever connects to a real port.
-    pub(super) async fn listen(self, listener: TcpListener) {
+    pub(in crate::client) async fn listen(self, listener: TcpListener) {
         while let Ok((mut socket, address)) = listener.accept().await {
             let (mut ours, theirs) = duplex(4096);
             tokio::spawn(self.clone().serve(address.to_string(), theirs));
@@ -183,22 +183,22 @@ impl Script {
     }
 
     /// Closes every connection.
-    pub(super) fn close_all(&self) {
+    pub(in crate::client) fn close_all(&self) {
         self.0.lock().unwrap().closing.drain(..).for_each(|serving| serving.abort());
     }
 
     /// Who was asked what, but for ApiVersions, in order.
-    pub(super) fn seen(&self) -> Vec<(String, ApiKey)> {
+    pub(in crate::client) fn seen(&self) -> Vec<(String, ApiKey)> {
         self.0.lock().unwrap().seen.clone()
     }
 
     /// How often a kind of request came, to all brokers together.
-    pub(super) fn count(&self, api: ApiKey) -> usize {
+    pub(in crate::client) fn count(&self, api: ApiKey) -> usize {
         self.seen().iter().filter(|(_, seen)| *seen == api).count()
     }
 
     /// When connections to an address were tried.
-    pub(super) fn tries(&self, address: &str) -> Vec<Instant> {
+    pub(in crate::client) fn tries(&self, address: &str) -> Vec<Instant> {
         self.0.lock().unwrap().tries.get(address).cloned().unwrap_or_default()
     }
 
@@ -260,7 +260,11 @@ impl Connect for Script {
 }
 
 /// An answer to Metadata with brokers `broker-<id>:9092` and topics by name and partition count, led by the first.
-pub(super) fn metadata(asked: &Received, brokers: &[i32], topics: &[(&str, i32)]) -> Reply {
+pub(in crate::client) fn metadata(
+    asked: &Received,
+    brokers: &[i32],
+    topics: &[(&str, i32)],
+) -> Reply {
     let broker = |id: &i32| {
         MetadataResponseBroker::default()
             .with_node_id((*id).into())
@@ -285,7 +289,7 @@ pub(super) fn metadata(asked: &Received, brokers: &[i32], topics: &[(&str, i32)]
 }
 
 /// An answer to FindCoordinator of version 0 to 3.
-pub(super) fn coordinator(asked: &Received, id: i32) -> Reply {
+pub(in crate::client) fn coordinator(asked: &Received, id: i32) -> Reply {
     let message = FindCoordinatorResponse::default()
         .with_node_id(id.into())
         .with_host(StrBytes::from_string(format!("broker-{id}")))
@@ -294,7 +298,7 @@ pub(super) fn coordinator(asked: &Received, id: i32) -> Reply {
 }
 
 /// An answer to FindCoordinator that names nobody.
-pub(super) fn no_coordinator(asked: &Received, code: i16) -> Reply {
+pub(in crate::client) fn no_coordinator(asked: &Received, code: i16) -> Reply {
     let message = FindCoordinatorResponse::default()
         .with_error_code(code)
         .with_node_id((-1).into())
@@ -302,13 +306,13 @@ pub(super) fn no_coordinator(asked: &Received, code: i16) -> Reply {
     encoded(&message, asked.version)
 }
 
-pub(super) fn encoded(message: &impl Encodable, version: i16) -> Reply {
+pub(in crate::client) fn encoded(message: &impl Encodable, version: i16) -> Reply {
     let mut body = BytesMut::new();
     message.encode(&mut body, version).unwrap();
     Reply::Answer(body.freeze())
 }
 
 /// A moment that is far enough for everything that is not meant to wait.
-pub(super) fn soon() -> Instant {
+pub(in crate::client) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(5)
 }

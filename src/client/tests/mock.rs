@@ -6,7 +6,7 @@ use rdkafka::mocking::{MockCluster, MockCoordinator};
 use rdkafka::producer::DefaultProducerContext;
 use tokio::time::Instant;
 
-use super::{Client, ClientOptions, ErrorCode, Lane, Target, Topics};
+use crate::client::{Client, ClientOptions, ErrorCode, Lane, Target, Topics};
 use crate::types::{Generation, MemberId, NodeId, Partitions};
 use crate::wire::api::{
     HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, OffsetAt, OffsetCommitRequest,

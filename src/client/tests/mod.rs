@@ -1,0 +1,5 @@
+mod client;
+mod connection;
+#[cfg(feature = "consumer")]
+mod mock;
+pub(super) mod script;

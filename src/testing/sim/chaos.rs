@@ -1,0 +1,81 @@
+//! A story told by a seed.
+
+use std::time::Duration;
+
+use super::network::Weather;
+use super::{Rule, Sim, SimMember, Violation};
+
+/// How long the storm lasts, and how long the group then has to come to rest.
+const STORM: Duration = Duration::from_secs(60);
+const CALM: Duration = Duration::from_secs(90);
+
+impl Sim {
+    /// A group that lives through a storm which `seed` decides: members static and dynamic, a bad network, crashes,
+    /// restarts with and without other metadata, second processes with one instance id, removals, pauses, moves of the
+    /// coordinator, applications that dawdle. Then the weather turns good.
+    pub fn storm(seed: u64, broken: Option<Rule>) -> Self {
+        let mut sim = Self::new(6, seed);
+        sim.is_cooperative = seed % 3 == 2;
+        sim.broken = broken;
+        sim
+    }
+
+    /// Runs the storm, and returns what was broken, if anything was.
+    pub fn weather_it(&mut self) -> Result<(), Violation> {
+        self.weather = Weather::BAD;
+        for instance in ["ann", "bob"] {
+            self.join_as(instance);
+        }
+        for _ in 0..self.dice.usize(1..3) {
+            self.join();
+        }
+        let end = self.now + STORM;
+        while self.now < end {
+            let quiet = Duration::from_millis(self.dice.u64(200..6000));
+            self.pass(quiet)?;
+            self.strike();
+        }
+        self.weather = Weather::GOOD;
+        if self.members().is_empty() {
+            self.join();
+        }
+        self.pass(CALM)?;
+        self.settled()
+    }
+
+    fn strike(&mut self) {
+        let members = self.members();
+        let Some(&member) = members.get(self.dice.usize(..members.len().max(1))) else {
+            self.join();
+            return;
+        };
+        match self.dice.u32(..14) {
+            0 => drop(self.restart(member, false)),
+            1 => drop(self.restart(member, true)),
+            2 => self.kill(member),
+            3 => self.remove(member),
+            4 => {
+                let span = Duration::from_millis(self.dice.u64(500..15_000));
+                self.pause(member, span);
+            }
+            5 => {
+                let killed = self.dice.bool();
+                let span = Duration::from_millis(self.dice.u64(..6000));
+                self.fail_over(killed, span);
+            }
+            6 => self.duplicate(member),
+            7 if members.len() < 5 => drop(self.join()),
+            8 => self.close(member),
+            9 | 10 => self.rejoin(member),
+            _ => self.commit(member.0),
+        }
+    }
+
+    /// A second process with the member's instance id, while the first one runs.
+    fn duplicate(&mut self, member: SimMember) {
+        let instance = self.processes.get(member.0).and_then(|process| process.instance.clone());
+        if instance.is_some() {
+            self.start(instance, 0);
+        }
+    }
+}

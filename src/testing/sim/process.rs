@@ -1,0 +1,145 @@
+//! A process with one member: the machine, the connections, and an application that works on pieces.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::pieces::{PieceProtocol, Pieces};
+use crate::membership::{
+    CommitId, Event, Lane, Membership, MembershipConfig, RequestId, RevocationId, Rule,
+};
+use crate::protocol::Holding;
+use crate::testing::coordinator::ConnectionId;
+use crate::types::GroupInstanceId;
+
+pub(super) const GROUP: &str = "workers";
+pub(super) const SESSION: Duration = Duration::from_secs(6);
+/// Not shorter than the session: else a round can end without a member whose session has not.
+pub(super) const REBALANCE: Duration = Duration::from_secs(10);
+
+/// A member's process. Restarted, it is another process.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) member: Membership<Pieces>,
+    pub(super) protocol: PieceProtocol,
+    pub(super) name: Arc<str>,
+    pub(super) instance: Option<GroupInstanceId>,
+    pub(super) is_dead: bool,
+    pub(super) paused_until: Option<Instant>,
+    /// The coordinator that this process knows.
+    pub(super) epoch: u64,
+    pub(super) lanes: BTreeMap<u8, Connection>,
+    pub(super) out: BTreeMap<RequestId, Lane>,
+    /// What the application works on: told as assigned, neither released nor said to be lost.
+    pub(super) works_on: Pieces,
+    /// The event that waits for the application.
+    pub(super) slot: Option<Event<Pieces>>,
+    pub(super) asks: bool,
+    pub(super) releasing: Option<(RevocationId, Pieces)>,
+    /// Parts of commits that have not ended.
+    pub(super) commits: BTreeMap<CommitId, Pieces>,
+    /// The answer that came last told it that it is out.
+    pub(super) was_told: bool,
+}
+
+/// One of a process's connections to a coordinator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    pub(super) epoch: u64,
+    /// Nothing goes through any more, and nobody says so.
+    pub(super) is_cut: bool,
+    pub(super) last_sent: Instant,
+    pub(super) last_answer: Instant,
+}
+
+impl Process {
+    pub(super) fn new(
+        name: Arc<str>,
+        instance: Option<GroupInstanceId>,
+        protocol: PieceProtocol,
+        seed: u64,
+        broken: Option<Rule>,
+    ) -> Self {
+        let member = Membership::new(config(instance.clone()), seed);
+        Self {
+            member: match broken {
+                Some(rule) => member.without(rule),
+                None => member,
+            },
+            protocol,
+            name,
+            instance,
+            is_dead: false,
+            paused_until: None,
+            epoch: 0,
+            lanes: BTreeMap::new(),
+            out: BTreeMap::new(),
+            works_on: Pieces::default(),
+            slot: None,
+            asks: true,
+            releasing: None,
+            commits: BTreeMap::new(),
+            was_told: false,
+        }
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        !self.is_dead && self.paused_until.is_none()
+    }
+
+    /// Whether it takes part, or would if the network let it.
+    pub(super) fn lives(&self) -> bool {
+        !self.is_dead && self.member.ended().is_none()
+    }
+
+    /// The machine has given an event out: it takes the place of the one before. A loss counts once it is said.
+    pub(super) fn say(&mut self, event: Event<Pieces>) {
+        if let Event::Lost { lost, .. } = &event {
+            self.works_on.remove(lost);
+            if self.releasing.as_ref().is_some_and(|(_, pieces)| !pieces.common(lost).is_empty()) {
+                self.releasing = None;
+            }
+        }
+        self.slot = Some(event);
+    }
+
+    pub(super) fn part_ended(&mut self, commit: CommitId, items: &Pieces) -> Result<(), String> {
+        let Some(left) = self.commits.get_mut(&commit) else {
+            return Err(format!("{commit:?} ended twice"));
+        };
+        if left.common(items) != *items {
+            return Err(format!("{commit:?} ended for {items:?}, of which only {left:?} was left"));
+        }
+        left.remove(items);
+        if left.is_empty() {
+            self.commits.remove(&commit);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn lane_key(lane: Lane) -> u8 {
+    match lane {
+        Lane::Rounds => 0,
+        Lane::Heartbeats => 1,
+        Lane::Commits => 2,
+    }
+}
+
+fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
+    MembershipConfig {
+        group_id: GROUP.to_owned(),
+        group_instance_id,
+        protocol_type: "pieces".to_owned(),
+        session_timeout: SESSION,
+        rebalance_timeout: REBALANCE,
+        heartbeat_interval: None,
+        request_timeout: Duration::from_secs(4),
+        retry_backoff: Duration::from_millis(100),
+        retry_backoff_max: Duration::from_secs(1),
+        api_timeout: Duration::from_secs(20),
+        allow_foreign_commits: false,
+        leave_policy: crate::membership::LeavePolicy::Auto,
+    }
+}

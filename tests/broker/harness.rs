@@ -8,7 +8,8 @@ use std::time::Duration;
 use kafka_group::assign::RangeAssigner;
 use kafka_group::types::{Generation, Offsets, Partitions, TopicPartition};
 use kafka_group::{
-    Assigned, Error, Event, GroupMember, GroupMemberBuilder, LossCause, MemberHandle, Status,
+    Assigned, Error, Event, GroupMember, GroupMemberBuilder, LossCause, MemberHandle, MemberState,
+    Revoked, Status,
 };
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -96,10 +97,7 @@ impl App {
 
     /// As [`Self::start`], where `join()` may fail.
     pub(crate) fn try_start(builder: GroupMemberBuilder) -> Result<Self, Error> {
-        let member = done(builder.join())?;
-        let (handle, seen) = (member.handle(), Arc::default());
-        let task = RUNTIME.spawn(listen(member, Arc::clone(&seen)));
-        Ok(Self { handle, seen, task })
+        Ok(asking(done(builder.join())?))
     }
 
     pub(crate) fn handle(&self) -> &MemberHandle {
@@ -167,6 +165,16 @@ impl App {
     pub(crate) fn beats(&self, times: u64) {
         let until = self.status().counters.heartbeats + times;
         self.wait("heartbeats", |_| (self.status().counters.heartbeats >= until).then_some(()));
+    }
+
+    /// Waits until its JoinGroup is out.
+    pub(crate) fn joins(&self) {
+        self.is(MemberState::PreparingRebalance);
+    }
+
+    /// Waits until it is in a state.
+    pub(crate) fn is(&self, state: MemberState) {
+        self.wait(&format!("{state:?}"), |_| (self.status().state == state).then_some(()));
     }
 
     /// Leaves the group.
@@ -302,4 +310,40 @@ fn got(assigned: &Assigned) -> Got {
         leads: assigned.is_leader(),
         told: assigned.told::<String>().and_then(Result::ok),
     }
+}
+
+/// A member in the hands of the test, which asks for events when it likes.
+pub(crate) fn loose(builder: GroupMemberBuilder) -> GroupMember {
+    done(builder.join()).expect("it joins")
+}
+
+/// The next event of a member in the hands of the test.
+pub(crate) fn next(member: &mut GroupMember) -> Event {
+    done(member.next()).expect("no error").expect("not the end")
+}
+
+/// Takes events until one is an assignment of so many partitions.
+pub(crate) fn assigned(member: &mut GroupMember, count: usize) -> Assigned {
+    loop {
+        match next(member) {
+            Event::Assigned(assigned) if assigned.all().len() == count => return assigned,
+            _ => {}
+        }
+    }
+}
+
+/// Takes events until something is revoked.
+pub(crate) fn revoked(member: &mut GroupMember) -> Revoked {
+    loop {
+        if let Event::Revoked(revoked) = next(member) {
+            return revoked;
+        }
+    }
+}
+
+/// Has an application ask for a member's events from now on.
+pub(crate) fn asking(member: GroupMember) -> App {
+    let (handle, seen) = (member.handle(), Arc::default());
+    let task = RUNTIME.spawn(listen(member, Arc::clone(&seen)));
+    App { handle, seen, task }
 }

@@ -5,6 +5,8 @@ mod common;
 
 mod assigners;
 mod assigning;
+mod coordinator;
+mod ending;
 mod foreign;
 mod harness;
 mod joining;

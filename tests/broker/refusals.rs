@@ -30,10 +30,11 @@ fn a_group_of_another_type_is_refused_in_the_end() {
     foreign::join_as(&kafka.addresses(), &group, "worker");
     let ann = App::start(member(kafka.bootstrap(), &group, &[&topic]).default_api_timeout(SHORT));
     ann.hears("no common protocol", |said| (*said == Said::NoCommonProtocol).then_some(()));
-    let Error::NoCommonProtocol { group: of, protocol_type, ours } = ann.fails() else {
+    let Error::NoCommonProtocol { group: of, protocol_type, ours, theirs } = ann.fails() else {
         panic!("{ann:?}")
     };
     assert_eq!((of, protocol_type, ours), (group, "consumer".into(), vec!["range".into()]));
+    assert!(theirs.as_ref().is_some_and(|theirs| theirs.contains("worker")), "{theirs:?}");
 }
 
 #[test]

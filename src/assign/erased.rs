@@ -156,7 +156,6 @@ trait Work: Send + Sync {
         gathered: Gathered,
     ) -> Result<GroupAssignment, AssignError>;
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who look at a group from outside"))]
     fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError>;
 }
 

@@ -12,6 +12,8 @@ use super::ClientError;
 #[derive(Debug)]
 pub(crate) struct Home {
     pub(crate) runtime: Handle,
+    /// Whether the runtime is the application's.
+    pub(crate) is_shared: bool,
     /// Its end is the signal.
     _alive: watch::Sender<()>,
     pub(crate) ended: Ended,
@@ -29,12 +31,13 @@ impl Home {
     pub(crate) fn new(runtime: Option<Handle>) -> Result<Self, ClientError> {
         let (alive, ended) = watch::channel(());
         let ended = Ended(ended);
+        let is_shared = runtime.is_some();
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => spawn(ended.clone())
                 .map_err(|error| ClientError::Thread(error.to_string().into()))?,
         };
-        Ok(Self { runtime, _alive: alive, ended })
+        Ok(Self { runtime, is_shared, _alive: alive, ended })
     }
 }
 

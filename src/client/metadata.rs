@@ -50,6 +50,8 @@ pub(crate) struct Interests(Mutex<(u64, HashMap<u64, Topics>)>);
 
 struct Ask {
     topics: Topics,
+    /// A refresh that began so long ago will do.
+    max_age: Duration,
     answer: oneshot::Sender<Result<Arc<Cluster>, ClientError>>,
 }
 
@@ -73,18 +75,22 @@ impl Metadata {
         (Self { asks, cluster, interests }, task)
     }
 
-    /// Asks a broker now, for `topics` and for everything that anybody is interested in. Joins a refresh that runs
-    /// and covers it.
+    /// Asks a broker, for `topics` and for everything that anybody is interested in; unless the last refresh covers
+    /// them and began no longer than `max_age` ago. Joins one that runs and covers them.
     ///
     /// Cancel safe: the refresh goes on for others.
     pub(crate) async fn refresh(
         &self,
         topics: Topics,
+        max_age: Duration,
         deadline: Instant,
     ) -> Result<Arc<Cluster>, ClientError> {
         let (answer, answered) = oneshot::channel();
         let asked = async {
-            self.asks.send(Ask { topics, answer }).await.map_err(|_| ClientError::Closed)?;
+            self.asks
+                .send(Ask { topics, max_age, answer })
+                .await
+                .map_err(|_| ClientError::Closed)?;
             answered.await.unwrap_or(Err(ClientError::Closed))
         };
         let late = || ClientError::TimedOut { api: Some(ApiKey::Metadata), broker: None };
@@ -162,6 +168,7 @@ impl<T: Into<Arc<str>>> FromIterator<T> for Topics {
 
 /// A refresh that runs.
 struct Running {
+    began: Instant,
     topics: Topics,
     fetch: Pin<Box<dyn Future<Output = Result<Cluster, ClientError>> + Send>>,
 }
@@ -172,6 +179,7 @@ impl Refresher {
         let mut waiting: Vec<Ask> = Vec::new();
         let mut running: Option<Running> = None;
         let mut due: Option<Instant> = None;
+        let mut latest: Option<(Instant, Topics)> = None;
         let mut ended = self.ended.clone();
         loop {
             if running.is_none() && !waiting.is_empty() {
@@ -179,12 +187,16 @@ impl Refresher {
             }
             tokio::select! {
                 ask = asked.recv() => match ask {
+                    Some(ask) if ask.is_met_by(latest.as_ref()) => self.tell_one(ask),
                     Some(ask) => waiting.push(ask),
                     None => return,
                 },
-                outcome = finished(&mut running) => {
-                    due = Some(Instant::now() + self.next_after(&outcome.1));
-                    self.tell(outcome, &mut waiting);
+                (began, topics, outcome) = finished(&mut running) => {
+                    due = Some(Instant::now() + self.next_after(&outcome));
+                    if outcome.is_ok() {
+                        latest = Some((began, topics.clone()));
+                    }
+                    self.tell(&topics, outcome, &mut waiting);
                 }
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() && running.is_none() => {
                     running = Some(self.start(&[], &interests));
@@ -203,7 +215,7 @@ impl Refresher {
             self.request_timeout,
             Instant::now() + self.api_timeout,
         );
-        Running { topics, fetch: Box::pin(fetch) }
+        Running { began: Instant::now(), topics, fetch: Box::pin(fetch) }
     }
 
     fn next_after(&self, outcome: &Result<Cluster, ClientError>) -> Duration {
@@ -214,11 +226,7 @@ impl Refresher {
     }
 
     /// Publishes what was learned, and tells those who wanted no more than that.
-    fn tell(
-        &self,
-        (topics, outcome): (Topics, Result<Cluster, ClientError>),
-        waiting: &mut Vec<Ask>,
-    ) {
+    fn tell(&self, topics: &Topics, outcome: Result<Cluster, ClientError>, waiting: &mut Vec<Ask>) {
         let outcome = outcome.map(|cluster| {
             self.publish.send_if_modified(|known| {
                 let changed = **known != cluster;
@@ -238,14 +246,30 @@ impl Refresher {
         }
         waiting.retain(|ask| !ask.answer.is_closed());
     }
+
+    /// What is known is new enough.
+    fn tell_one(&self, ask: Ask) {
+        ask.answer.send(Ok(Arc::clone(&self.publish.borrow()))).ok();
+    }
+}
+
+impl Ask {
+    fn is_met_by(&self, latest: Option<&(Instant, Topics)>) -> bool {
+        latest.is_some_and(|(began, topics)| {
+            began.elapsed() < self.max_age && topics.covers(&self.topics)
+        })
+    }
 }
 
 /// Waits for the refresh that runs, and takes it away; for ever if none does.
-async fn finished(running: &mut Option<Running>) -> (Topics, Result<Cluster, ClientError>) {
+async fn finished(
+    running: &mut Option<Running>,
+) -> (Instant, Topics, Result<Cluster, ClientError>) {
     let Some(refresh) = running else { return std::future::pending().await };
     let outcome = refresh.fetch.as_mut().await;
-    let topics = running.take().map_or_else(Topics::none, |refresh| refresh.topics);
-    (topics, outcome)
+    let (began, topics) = (refresh.began, refresh.topics.clone());
+    *running = None;
+    (began, topics, outcome)
 }
 
 /// Asks one broker after the other until one answers.

@@ -29,6 +29,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -250,7 +251,17 @@ impl Client {
         topics: Topics,
         deadline: Instant,
     ) -> Result<Arc<Cluster>, ClientError> {
-        self.0.metadata.refresh(topics, deadline).await
+        self.refresh_metadata_older_than(Duration::ZERO, topics, deadline).await
+    }
+
+    /// As `refresh_metadata`, but asks nobody if `topics` were asked for no longer than `age` ago. Cancel safe.
+    pub(crate) async fn refresh_metadata_older_than(
+        &self,
+        age: Duration,
+        topics: Topics,
+        deadline: Instant,
+    ) -> Result<Arc<Cluster>, ClientError> {
+        self.0.metadata.refresh(topics, age, deadline).await
     }
 
     /// What is known of the cluster; told of when it changes.
@@ -292,6 +303,11 @@ impl Client {
         F::Output: Send + 'static,
     {
         self.runtime().spawn(task)
+    }
+
+    /// Whether that is a runtime of the application's, whose clock may be paused.
+    pub(crate) fn shares_its_runtime(&self) -> bool {
+        self.0.home.is_shared
     }
 
     /// Where the client's connections run.

@@ -123,6 +123,8 @@ pub struct Revoked {
     pub(crate) deadline: Instant,
     pub(crate) cause: Cause,
     pub(crate) token: Weak<ReleaseToken>,
+    /// In a stream the event itself keeps what it names; elsewhere the member does.
+    pub(crate) kept: Option<Arc<ReleaseToken>>,
 }
 
 impl Revoked {

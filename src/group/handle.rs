@@ -23,6 +23,8 @@ pub struct MemberHandle {
     pub(super) commands: mpsc::Sender<Command<ConsumerProtocol>>,
     pub(super) status: watch::Receiver<Status<Partitions>>,
     pub(super) api_timeout: Duration,
+    #[cfg(any(test, feature = "test-util"))]
+    pub(super) polls: super::polls::Polls,
 }
 
 /// Who a member is, in one snapshot: for producers that commit offsets in a transaction (KIP-447), and for logs.
@@ -152,6 +154,12 @@ impl MemberHandle {
     /// it costs nobody a rebalance.
     pub async fn close(&self) -> Result<Offsets, Error> {
         self.end(End::Close).await
+    }
+
+    /// How often the member's task has been polled, for tests of what an idle member costs.
+    #[cfg(any(test, feature = "test-util"))]
+    pub fn driver_polls(&self) -> u64 {
+        self.polls.count()
     }
 
     async fn end(&self, how: End) -> Result<Offsets, Error> {

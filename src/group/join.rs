@@ -71,6 +71,8 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
         commands,
         status,
         api_timeout: settings.options.default_api_timeout,
+        #[cfg(any(test, feature = "test-util"))]
+        polls: super::polls::Polls::default(),
     };
     let driver = Driver::new(Parts {
         settings,
@@ -83,7 +85,10 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
         status: publish,
         seed: fastrand::u64(..),
     });
-    client.spawn(driver.run());
+    let run = driver.run();
+    #[cfg(any(test, feature = "test-util"))]
+    let run = handle.polls.clone().of(run);
+    client.spawn(run);
     Ok(GroupMember::new(handle, mailbox))
 }
 

@@ -25,7 +25,10 @@ pub(crate) struct Mailbox<E> {
 
 #[derive(Debug)]
 struct State<E> {
-    event: Option<E>,
+    /// One, while the membership lasts.
+    events: VecDeque<(Number, E)>,
+    /// Of the event that was left last.
+    last: Number,
     notices: VecDeque<E>,
     /// How the membership ended: an error is told once, then `None` for ever.
     ended: Option<Option<Error>>,
@@ -33,15 +36,21 @@ struct State<E> {
     signs: Signs,
 }
 
+/// Counts the events that were left. An application that takes one while the driver replaces it has taken the old
+/// one, and only the number tells.
+pub(crate) type Number = u64;
+
 /// What the application did since the driver last looked.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub(crate) struct Signs {
-    /// It took the event.
-    pub(crate) taken: bool,
+    /// It took this event.
+    pub(crate) taken: Option<Number>,
     /// It asks for the next.
     pub(crate) asked: bool,
     /// It gave up what was revoked.
     pub(crate) released: Option<RevocationId>,
+    /// It has dropped the member.
+    pub(crate) deserted: bool,
 }
 
 /// Gives up what was revoked: the application's side, whatever the events are.
@@ -59,7 +68,8 @@ impl<E: Send> Release for Mailbox<E> {
 impl<E> Mailbox<E> {
     pub(crate) fn new() -> Self {
         let state = State {
-            event: None,
+            events: VecDeque::new(),
+            last: 0,
             notices: VecDeque::new(),
             ended: None,
             asking: false,
@@ -69,8 +79,24 @@ impl<E> Mailbox<E> {
     }
 
     /// Leaves an event, in place of one that was not taken. The driver's side.
-    pub(crate) fn put(&self, event: E) {
-        self.lock().event = Some(event);
+    pub(crate) fn put(&self, event: E) -> Number {
+        let mut state = self.lock();
+        state.last += 1;
+        let number = state.last;
+        state.events.clear();
+        state.events.push_back((number, event));
+        drop(state);
+        self.arrived.notify_one();
+        number
+    }
+
+    /// Leaves an event behind the one that was not taken, when no other will replace it. The driver's side.
+    pub(crate) fn put_behind(&self, event: E) {
+        let mut state = self.lock();
+        state.last += 1;
+        let number = state.last;
+        state.events.push_back((number, event));
+        drop(state);
         self.arrived.notify_one();
     }
 
@@ -115,6 +141,12 @@ impl<E> Mailbox<E> {
         }
     }
 
+    /// Says that nobody will ask any more. The application's side.
+    pub(crate) fn desert(&self) {
+        self.lock().signs.deserted = true;
+        self.signalled.notify_one();
+    }
+
     /// The next event; `None` when the membership is over. Cancel safe. The application's side.
     pub(crate) async fn take(&self) -> Result<Option<E>, Error> {
         loop {
@@ -127,9 +159,9 @@ impl<E> Mailbox<E> {
 
     fn try_take(&self) -> Option<Result<Option<E>, Error>> {
         let mut state = self.lock();
-        if let Some(event) = state.event.take() {
+        if let Some((number, event)) = state.events.pop_front() {
             state.asking = false;
-            state.signs.taken = true;
+            state.signs.taken = Some(number);
             drop(state);
             self.signalled.notify_one();
             return Some(Ok(Some(event)));
@@ -155,9 +187,19 @@ mod tests {
     async fn an_event_that_nobody_took_gives_way_to_the_next() {
         let mailbox = Mailbox::new();
         mailbox.put("assigned");
-        mailbox.put("lost");
+        let lost = mailbox.put("lost");
         assert_eq!(mailbox.take().await, Ok(Some("lost")));
-        assert!(mailbox.signs().taken);
+        assert_eq!(mailbox.signs().taken, Some(lost));
+    }
+
+    #[tokio::test]
+    async fn an_event_that_was_taken_while_it_was_replaced_is_not_mistaken_for_its_successor() {
+        let mailbox = Mailbox::new();
+        let assigned = mailbox.put("assigned");
+        assert_eq!(mailbox.take().await, Ok(Some("assigned")));
+        let lost = mailbox.put("lost");
+        assert_eq!(mailbox.signs().taken, Some(assigned));
+        assert_ne!(assigned, lost);
     }
 
     #[tokio::test]

@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use futures_core::Stream;
 use tracing::info;
 
 use super::builder::GroupMemberBuilder;
 use super::driver::{MailboxOf, Said};
 use super::event::{AssignFailed, Assigned, Event, Lost, ReleaseToken, Revoked};
 use super::handle::MemberHandle;
+use super::stream::Events;
 use crate::error::Error;
 use crate::membership;
 use crate::subscription::{ConsumerNotice, ConsumerProtocol};
@@ -95,6 +97,25 @@ impl GroupMember {
         Ok(None)
     }
 
+    /// The events as a stream, for code that is written around one. It ends as [`next`](Self::next) does, after an
+    /// error too; dropping it is dropping the member.
+    ///
+    /// A member is no stream by itself because combinators (`buffered`, `peekable`, `select_all`) ask ahead, and asking
+    /// gives up what was revoked. Here a [`Revoked`] is given up when the *event* is dropped, and every
+    /// [hold](Revoked::hold) on it: pass it on by value, and drop it when its partitions are finished.
+    pub fn into_stream(self) -> impl Stream<Item = Result<Event, Error>> + Send + Unpin + 'static {
+        Events::new(self)
+    }
+
+    /// The next event, which itself keeps what it revokes.
+    pub(super) async fn next_kept(&mut self) -> Result<Option<Event>, Error> {
+        let mut event = self.next().await?;
+        if let Some(Event::Revoked(revoked)) = &mut event {
+            revoked.kept = self.revoked.take();
+        }
+        Ok(event)
+    }
+
     /// Asks things of the member from anywhere.
     pub fn handle(&self) -> MemberHandle {
         self.handle.clone()
@@ -156,7 +177,13 @@ impl GroupMember {
                 let token = Arc::new(ReleaseToken { id, mailbox });
                 let weak = Arc::downgrade(&token);
                 self.revoked = Some(token);
-                Event::Revoked(Revoked { partitions: revoked, deadline, cause, token: weak })
+                Event::Revoked(Revoked {
+                    partitions: revoked,
+                    deadline,
+                    cause,
+                    token: weak,
+                    kept: None,
+                })
             }
             membership::Event::Lost { lost, cause } => {
                 Event::Lost(Lost { partitions: lost, cause })
@@ -191,6 +218,12 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
         }
         ConsumerNotice::Told(_) => return None,
     })
+}
+
+impl Drop for GroupMember {
+    fn drop(&mut self) {
+        self.mailbox.desert();
+    }
 }
 
 impl fmt::Debug for GroupMember {

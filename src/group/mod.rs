@@ -12,9 +12,12 @@ mod join;
 mod mailbox;
 mod member;
 mod options;
+#[cfg(any(test, feature = "test-util"))]
+mod polls;
 mod properties;
 mod settings;
 mod status;
+mod stream;
 
 pub use builder::GroupMemberBuilder;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::properties::{Plane, plane};
+use super::properties::{PROPERTIES, Plane, plane};
 use crate::error::Error;
 use crate::membership::LeavePolicy;
 
@@ -106,8 +106,11 @@ impl Options {
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        refuse_security(name, value)?;
-        match plane(name) {
+        let plane = plane(name);
+        if !matches!(plane, Plane::Refused(_)) {
+            refuse_security(name, value)?;
+        }
+        match plane {
             Plane::Refused(why) => Err(wrong(name, why)),
             Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
             Plane::Rdkafka => {
@@ -186,17 +189,12 @@ fn group_protocol(value: &str) -> Result<(), Error> {
     }
 }
 
+/// The error names the property in its own field where the table knows it.
 fn wrong(name: &str, problem: &str) -> Error {
-    Error::InvalidOption { property: known(name), problem: format!("{name} {problem}") }
-}
-
-/// The name as a constant, for errors.
-fn known(name: &str) -> &'static str {
-    super::properties::PROPERTIES
-        .iter()
-        .map(|property| property.name)
-        .find(|known| *known == name)
-        .unwrap_or("property")
+    match PROPERTIES.iter().find(|property| property.name == name) {
+        Some(property) => Error::option(property.name, problem),
+        None => Error::option("property", format!("`{name}` {problem}")),
+    }
 }
 
 fn names(value: &str) -> Vec<String> {
@@ -221,7 +219,6 @@ fn millis(name: &str, value: &str) -> Result<Duration, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::properties::PROPERTIES;
 
     #[test]
     fn every_property_of_the_table_is_read_or_refused_as_the_table_says() {

@@ -24,6 +24,8 @@ pub struct Status<H> {
     pub generation: Generation,
     /// The protocol that the broker chose.
     pub protocol: Option<String>,
+    /// Who leads that generation.
+    pub leader: MemberId,
     /// Whether it leads that generation.
     pub is_leader: bool,
     /// What is held.
@@ -83,6 +85,7 @@ impl<H: Default> Status<H> {
             state: MemberState::Unjoined,
             generation: Generation::NONE,
             protocol: None,
+            leader: MemberId::default(),
             is_leader: false,
             assignment: H::default(),
             owned_until: None,

@@ -54,7 +54,7 @@ impl<H: Holding> Membership<H> {
 
     fn on_lookup_refused(&mut self, now: Instant, code: ErrorCode) {
         let is_fatal = recovery(ApiKey::FindCoordinator, code) == Recovery::Fatal;
-        if is_fatal && self.session_end().is_none() {
+        if is_fatal && self.owned_until().is_none() {
             return self.fail_code(now, ApiKey::FindCoordinator, code);
         }
         if code == ErrorCode::GroupAuthorizationFailed {

@@ -61,11 +61,12 @@ impl<H: Holding> Membership<H> {
     /// In a generation, while revoking and while the leader plans. A parked JoinGroup is proof enough of life, except
     /// to ourselves: who holds something must know until when.
     fn beats(&self) -> bool {
-        let joining = matches!(self.round.step, Step::Joining);
-        self.identity.generation.is_some()
-            && !self.stalled
-            && !matches!(self.round.step, Step::Leaving)
-            && !(joining && self.held.is_empty())
+        let wanted = match self.round.step {
+            Step::Leaving => false,
+            Step::Joining => !self.held.is_empty(),
+            _ => true,
+        };
+        wanted && self.identity.generation.is_some() && !self.stalled
     }
 
     pub(super) fn stop_heartbeats_while_joining(&mut self) {
@@ -79,17 +80,17 @@ impl<H: Holding> Membership<H> {
     /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
     pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
         self.heartbeats.failures = 0;
-        self.heartbeats.calm = self.heartbeats.calm.max(Some(join.at));
         if is_new {
-            self.acknowledged(join.at);
+            self.heartbeats.alive = self.heartbeats.alive.max(Some(join.at));
         }
+        self.no_round_before(join.at);
         let waited = now.saturating_duration_since(join.at);
         let came_back =
             self.identity.group_instance_id.is_some() && join.identity.member_id.is_empty();
         let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
-        let wait = if at_once { Duration::ZERO } else { self.interval() };
         self.heartbeats.due = at_once;
-        self.timers.set(Timer::Heartbeat, after(now, wait));
+        let next = after(now, self.interval());
+        self.timers.set(Timer::Heartbeat, next);
     }
 
     pub(super) fn on_heartbeat_due(&mut self) {
@@ -133,8 +134,7 @@ impl<H: Holding> Membership<H> {
                 self.heard_from_coordinator();
                 if is_current {
                     self.acknowledged(sent.at);
-                    self.heartbeats.calm = self.heartbeats.calm.max(Some(sent.at));
-                    self.heartbeats.unauthorized = false;
+                    self.on_calm(sent.at);
                 }
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -167,6 +167,15 @@ impl<H: Holding> Membership<H> {
         }
     }
 
+    /// No round is on. But who owes SyncGroup is thrown out a rebalance timeout after JoinGroup was answered, and
+    /// heartbeats do not change that.
+    fn on_calm(&mut self, sent: Instant) {
+        self.heartbeats.unauthorized = false;
+        if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
+            self.no_round_before(sent);
+        }
+    }
+
     /// Somebody joined, left or changed. Between JoinGroup and SyncGroup this is stale, or a broker of another make.
     fn on_rebalance(&mut self) {
         if self.state() == MemberState::Stable {
@@ -183,24 +192,46 @@ impl<H: Holding> Membership<H> {
     /// The coordinator knew us when it took something that was sent at `at`.
     pub(super) fn acknowledged(&mut self, at: Instant) {
         self.heartbeats.alive = self.heartbeats.alive.max(Some(at));
+        self.watch_ownership();
+    }
+
+    /// No round had begun when the coordinator took something that was sent at `at`.
+    pub(super) fn no_round_before(&mut self, at: Instant) {
+        self.heartbeats.calm = self.heartbeats.calm.max(Some(at));
+        self.watch_ownership();
+    }
+
+    fn watch_ownership(&mut self) {
         if let Some(until) = self.owned_until() {
             self.timers.set(Timer::Session, until);
         }
     }
 
-    pub(super) fn session_end(&self) -> Option<Instant> {
-        self.heartbeats.alive.map(|at| after(at, self.config.session_timeout))
+    /// Until when our session and our generation cannot have ended without our knowing: a round that left us behind
+    /// (our JoinGroup or SyncGroup never arrived) began after the last heartbeat that knew of none, and takes its time.
+    pub(crate) fn owned_until(&self) -> Option<Instant> {
+        let session = after(self.heartbeats.alive?, self.config.session_timeout);
+        let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
+        Some(session.min(round))
     }
 
     /// By now the coordinator may have given what we hold to others. The id and the generation may still be good.
-    pub(super) fn on_session_over(&mut self, now: Instant) {
+    pub(super) fn on_ownership_over(&mut self, now: Instant) {
         if !self.keeps(Rule::LoseAtSessionEnd) {
             return;
         }
-        self.heartbeats.alive = None;
-        self.lose_coordinator(now);
+        let session = self.heartbeats.alive.map(|at| after(at, self.config.session_timeout));
+        let is_session_over = session.is_none_or(|end| end <= now);
+        if is_session_over {
+            self.heartbeats.alive = None;
+            self.lose_coordinator(now);
+        }
         if !self.held.is_empty() {
-            self.lose_all(now, LossCause::SessionExpired);
+            let cause = match is_session_over {
+                true => LossCause::SessionExpired,
+                false => LossCause::GenerationOver,
+            };
+            self.lose_all(now, cause);
             self.want(Cause::Unanswered);
         }
     }

@@ -82,9 +82,10 @@ impl<H: Holding> Membership<H> {
             }
         };
         // An unchanged follower is answered at once, which starts neither a generation nor its session.
-        let is_new = self.round.id_is_pending
-            || sent.identity.member_id.is_empty()
+        let starts = self.round.id_is_pending
             || (self.identity.generation.is_some() && joined.generation > self.identity.generation);
+        let is_new = sent.identity.member_id.is_empty() || starts && !self.round.join_is_lost;
+        self.round.join_is_lost = false;
         self.adopt_id(&joined.member_id);
         self.round.id_is_pending = false;
         self.round.refused_since = None;

@@ -217,19 +217,6 @@ impl<H: Holding> Membership<H> {
         &self.held
     }
 
-    /// Until when what is held is surely ours: a session after the send time of what was acknowledged last.
-    pub(crate) fn owned_until(&self) -> Option<Instant> {
-        self.session_end()
-    }
-
-    /// Until when the revocation under way must be released.
-    pub(crate) fn revocation_deadline(&self) -> Option<Instant> {
-        match &self.round.step {
-            Step::Revoking(revocation) => Some(revocation.deadline),
-            _ => None,
-        }
-    }
-
     /// How the membership ended; its events may still be waiting for the application.
     pub(crate) fn ended(&self) -> Option<&Ended> {
         self.ended.as_ref()
@@ -384,7 +371,7 @@ impl<H: Holding> Membership<H> {
         let timed_out = Err(Failure::TimedOut);
         match timer {
             Timer::Heartbeat => self.on_heartbeat_due(),
-            Timer::Session => self.on_session_over(now),
+            Timer::Session => self.on_ownership_over(now),
             Timer::Revocation => self.on_revocation_over(now),
             Timer::Scheduled => self.on_scheduled(),
             Timer::Progress => self.on_stalled(now),

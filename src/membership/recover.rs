@@ -143,6 +143,7 @@ impl<H: Holding> Membership<H> {
 
     /// A request of the rounds will not be waited for any more; the coordinator may still take it.
     pub(super) fn note_abandoned(&mut self, now: Instant, sent: &InFlight) {
+        self.round.join_is_lost |= sent.api == ApiKey::JoinGroup;
         if self.identity.group_instance_id.is_none() {
             return;
         }
@@ -197,20 +198,25 @@ impl<H: Holding> Membership<H> {
     pub(super) fn lose_all(&mut self, now: Instant, cause: LossCause) {
         let lost = std::mem::take(&mut self.held);
         self.held_in = Generation::NONE;
+        if !lost.is_empty() && self.is_round_out() {
+            // The leader will plan on claims that are not true any more, and keep back for us what we do not have.
+            self.ask(Cause::FollowUp);
+        }
         self.timers.stop(Timer::Revocation);
         self.tell_loss(now, |events| events.lost_all(lost, cause));
         self.round.described = None;
         // Commits of what was lost end here; one that is out may have been in time.
         self.release_commits();
-        if !matches!(
-            self.round.step,
-            Step::Joining | Step::Leading(_) | Step::Syncing | Step::Leaving
-        ) {
+        if !self.is_round_out() && !matches!(self.round.step, Step::Leaving) {
             self.round.step = Step::Idle;
         }
         if matches!(self.round.step, Step::Joining) {
             self.stop_heartbeats_while_joining();
         }
+    }
+
+    fn is_round_out(&self) -> bool {
+        matches!(self.round.step, Step::Joining | Step::Leading(_) | Step::Syncing)
     }
 
     /// The membership ends, and not because anybody asked.

@@ -83,6 +83,8 @@ pub(super) struct Round<H> {
     pub(super) out: Option<InFlight>,
     /// The id we have is a fresh one (KIP-394): joining with it always makes a new generation.
     pub(super) id_is_pending: bool,
+    /// A JoinGroup went unanswered. The coordinator may have taken it, and then answers the next one at once.
+    pub(super) join_is_lost: bool,
     /// Tries since the last success.
     pub(super) tries: u32,
     /// Times in a row that the coordinator did not know us.
@@ -109,6 +111,7 @@ impl<H> Round<H> {
             nonce,
             out: None,
             id_is_pending: false,
+            join_is_lost: false,
             tries: 0,
             resets: 0,
             refused_since: None,
@@ -244,6 +247,8 @@ impl<H: Holding> Membership<H> {
             self.round.step = Step::Ready;
             return;
         }
+        // What is said now says it all.
+        self.round.again = None;
         let id = self.next_work();
         self.round.step = Step::Describing(id);
         let work = Work::Describe {

@@ -99,7 +99,7 @@ impl<H: Holding> Membership<H> {
             return self.fail(now, ended);
         }
         // No rebalance had begun when the coordinator took our SyncGroup.
-        self.heartbeats.calm = self.heartbeats.calm.max(Some(sent.at));
+        self.no_round_before(sent.at);
         self.round.described = None;
         self.round.wanted = None;
         self.round.scheduled = None;

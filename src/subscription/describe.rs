@@ -124,7 +124,9 @@ impl Describing {
         local.host_name = &options.host_name;
         local.cpus = options.cpus;
         local.topics = topics;
-        local.held = Some(&self.held).filter(|held| !held.is_empty());
+        // Eager members have given everything up by now, and are described by what they had.
+        let had = self.prior.as_ref().map(|claim| &claim.partitions);
+        local.held = Some(&self.held).filter(|held| !held.is_empty()).or(had);
         local.generation = self.generation;
         local
     }

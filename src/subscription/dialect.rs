@@ -149,3 +149,124 @@ impl Dialect {
 pub(super) fn raw(bytes: Bytes) -> MetadataPayload {
     MetadataPayload { codec: MetadataCodec::Raw.id(), version: 0, bytes }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subscription::hex;
+
+    fn partitions(set: &[(&str, i32)]) -> Partitions {
+        set.iter().copied().collect()
+    }
+
+    fn prior() -> StickyClaim {
+        StickyClaim { partitions: partitions(&[("a", 1)]), generation: Generation(6) }
+    }
+
+    fn up() -> Up {
+        Up { nonce: 5, ..Up::default() }
+    }
+
+    fn said(dialect: Dialect, allow_migration: bool) -> Option<Bytes> {
+        dialect.user_data(up(), Generation(6), Some(&prior()), allow_migration)
+    }
+
+    const ALL: [Dialect; 5] =
+        [Dialect::Plain, Dialect::CooperativeSticky, Dialect::Sticky, Dialect::Own, Dialect::Raw];
+
+    #[test]
+    fn each_name_has_its_own_bytes_up() {
+        let envelope = up().encode();
+        let behind_generation = Bytes::from([&6_i32.to_be_bytes()[..], &envelope].concat());
+        for (dialect, expected) in [
+            (Dialect::Plain, Some(envelope.clone())),
+            (Dialect::CooperativeSticky, Some(behind_generation)),
+            (Dialect::Sticky, Some(hex("00000001 0001 61 00000001 00000001 00000006"))),
+            (Dialect::Own, Some(envelope)),
+            (Dialect::Raw, None),
+        ] {
+            assert_eq!(said(dialect, false), expected, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn a_sticky_member_that_never_had_anything_says_null() {
+        assert_eq!(Dialect::Sticky.user_data(up(), Generation::NONE, None, false), None);
+    }
+
+    #[test]
+    fn an_envelope_is_found_where_its_name_puts_it() {
+        for dialect in [Dialect::Plain, Dialect::CooperativeSticky, Dialect::Own] {
+            let user_data = said(dialect, false).unwrap();
+            assert_eq!(dialect.envelope(&user_data), Ok(up()), "{dialect:?}");
+        }
+        assert_eq!(Dialect::CooperativeSticky.envelope(&up().encode()), Ok(up()), "alone, too");
+    }
+
+    #[test]
+    fn a_nonce_has_room_where_there_is_an_envelope() {
+        for dialect in ALL {
+            for allow_migration in [false, true] {
+                let found = said(dialect, allow_migration)
+                    .is_some_and(|user_data| dialect.envelope(&user_data).is_ok());
+                assert_eq!(
+                    dialect.has_room(allow_migration),
+                    found,
+                    "{dialect:?} {allow_migration}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_claim_in_the_subscription_is_held_and_one_in_user_data_was_given_up() {
+        let owned = partitions(&[("a", 0)]);
+        let held = Subscription {
+            owned: owned.clone(),
+            generation: Generation(7),
+            ..Subscription::default()
+        };
+        let remembered =
+            Subscription { user_data: Some(prior().encode()), ..Subscription::default() };
+        let foreign = Err(EnvelopeError::Foreign);
+        let given_up = Claim::Prior(Prior {
+            generation: Generation(6),
+            partitions: (&prior().partitions).into(),
+        });
+        for dialect in ALL {
+            let claim = dialect.claim(&held, &foreign);
+            assert_eq!(claim, Claim::Held(owned.clone(), Generation(7)), "{dialect:?}");
+            let expected = if dialect == Dialect::Sticky { &given_up } else { &Claim::Nothing };
+            assert_eq!(dialect.claim(&remembered, &foreign), *expected, "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn a_bare_generation_stands_in_where_the_subscription_has_none() {
+        let older = Subscription {
+            owned: partitions(&[("a", 0)]),
+            user_data: Some(encode_generation(Generation(4))),
+            ..Subscription::default()
+        };
+        let generation =
+            |dialect: Dialect| match dialect.claim(&older, &Err(EnvelopeError::Foreign)) {
+                Claim::Held(_, generation) => generation,
+                other => panic!("{other:?}"),
+            };
+        assert_eq!(generation(Dialect::CooperativeSticky), Generation(4));
+        assert_eq!(generation(Dialect::Plain), Generation::NONE);
+    }
+
+    #[test]
+    fn foreign_user_data_is_missing_metadata_under_kafkas_names_and_broken_under_ours() {
+        let bytes = hex("00000004");
+        let foreign = Err(EnvelopeError::Foreign);
+        for dialect in [Dialect::Plain, Dialect::CooperativeSticky, Dialect::Sticky] {
+            let metadata = dialect.metadata(Some(&bytes), &foreign);
+            assert_eq!(metadata, Err(MetadataError::Missing), "{dialect:?}");
+        }
+        let own = Dialect::Own.metadata(Some(&bytes), &foreign);
+        assert_eq!(own, Err(MetadataError::undecodable("is no envelope of this crate")));
+        assert_eq!(Dialect::Raw.metadata(Some(&bytes), &foreign), Ok(raw(bytes)));
+    }
+}

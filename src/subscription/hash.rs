@@ -75,7 +75,7 @@ pub(crate) fn digest<'a>(plan: impl IntoIterator<Item = (&'a str, &'a Partitions
         for (topic, numbers) in partitions.by_topic() {
             hash.piece(topic.as_bytes());
             hash.length(numbers.len());
-            numbers.iter().for_each(|number| hash.number(*number as u32));
+            numbers.iter().for_each(|number| hash.raw(&number.to_be_bytes()));
         }
     }
     hash.0

@@ -46,8 +46,12 @@ impl ConsumerProtocol {
         self.prior = Some(StickyClaim { partitions: wanted, generation: joined.generation });
 
         let notices = self.notices(down.as_ref(), &unwanted, outcome.as_ref());
+        let planned = outcome.as_ref().is_some_and(|outcome| !outcome.skipped);
         self.watch = self.watch_after(joined, down.as_ref(), outcome);
-        let rejoin = self.rejoin(joined, down.as_ref(), &unwanted, &revoke);
+        let leaders = down.as_ref().filter(|_| joined.leads);
+        let rejoin = self
+            .rejoin(joined, down.as_ref(), &unwanted, &revoke)
+            .or_else(|| leaders_rejoin(leaders?, planned));
         Change {
             revoke,
             add,
@@ -134,7 +138,7 @@ impl ConsumerProtocol {
         if self.was_planned_on_other(joined.protocol, down) {
             return at_once(Cause::PlannedOnOther);
         }
-        if !self.selection.is_pattern() && self.topics != self.described.topics {
+        if self.resubscribed {
             return at_once(Cause::SubscriptionChanged);
         }
         if !unwanted.is_empty() && self.complain_of(joined.protocol, unwanted) {
@@ -144,11 +148,7 @@ impl ConsumerProtocol {
         if self.is_cooperative() && !revoke.is_empty() && down.is_none_or(|down| down.follow_up) {
             return at_once(Cause::FollowUp);
         }
-        if let Some(rejoin) = self.growth() {
-            return Some(rejoin);
-        }
-        let after = down.filter(|_| joined.leads)?.rebalance_after?;
-        Some(Rejoin { cause: Cause::Scheduled, after })
+        self.growth()
     }
 
     /// A static member that restarted with other metadata is handed the plan that was made on the old one
@@ -181,6 +181,14 @@ impl ConsumerProtocol {
 fn down_of(assignment: &Assignment, joined: &Joined<'_, Partitions>) -> Option<Down> {
     let down = Down::decode(assignment.user_data.as_ref()?).ok()?;
     (down.generation == joined.generation).then_some(down)
+}
+
+/// A leader that restarted finds in its own envelope what it would otherwise have forgotten.
+fn leaders_rejoin(down: &Down, planned: bool) -> Option<Rejoin> {
+    if down.failure.is_some() && !planned {
+        return Some(Rejoin { cause: Cause::PlanFailed, after: Duration::from_secs(1) });
+    }
+    Some(Rejoin { cause: Cause::Scheduled, after: down.rebalance_after? })
 }
 
 /// A coordinator has a thousand members to answer as often as ten, so large groups beat more slowly.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -15,8 +16,8 @@ use super::options::{ConsumerOptions, OnAssignError};
 use super::outcome::{Outcome, Trouble};
 use super::sticky::StickyClaim;
 use crate::assign::{
-    ErasedAssigner, GroupAssignment, InvalidPlan, MemberBytes, Model, check_record, keep_claims,
-    run_assign,
+    AssignFailure, ErasedAssigner, GroupAssignment, InvalidPlan, MemberBytes, MetadataError,
+    MetadataPayload, Model, check_record, keep_claims, run_assign,
 };
 use crate::protocol::{Facts, JobError, Plan};
 use crate::types::{Generation, MemberId, Partitions};
@@ -54,7 +55,7 @@ impl Leading {
                 let withheld = plan.withhold(group.assigner.coverage());
                 match self.encode(&group, &plan, &withheld, None) {
                     Err(too_large) => {
-                        let trouble = crate::assign::AssignFailure::Invalid(too_large).into();
+                        let trouble = AssignFailure::Invalid(too_large).into();
                         self.keep(&group, &trouble)
                     }
                     Ok(assignments) => {
@@ -165,7 +166,7 @@ impl Leading {
 
     /// A round that the assigner wants goes down in the leader's envelope, which a restarted leader reads again; where
     /// there is none, this process must remember.
-    fn again_after(&self, plan: &GroupAssignment) -> Option<std::time::Duration> {
+    fn again_after(&self, plan: &GroupAssignment) -> Option<Duration> {
         let own = self.members.iter().find(|member| member.id == self.leader);
         let dialect = self.assigner.as_ref().map(Dialect::of);
         let enveloped = own
@@ -186,8 +187,13 @@ impl Leading {
         if !idle.is_empty() {
             notices.push(ConsumerNotice::IdleMembers(idle));
         }
-        let outcome =
-            Outcome { generation: self.generation, counts: group.counts.clone(), failed, notices };
+        let outcome = Outcome {
+            generation: self.generation,
+            counts: group.counts.clone(),
+            failed,
+            skipped: self.skip_assignment,
+            notices,
+        };
         // A job that was abandoned comes too late, and finds a slot that nobody looks at.
         drop(self.slot.set(outcome));
     }
@@ -204,7 +210,7 @@ struct Group<'a> {
     assigner: &'a ErasedAssigner,
     dialect: Dialect,
     model: Arc<Model>,
-    told: Vec<Result<crate::assign::MetadataPayload, crate::assign::MetadataError>>,
+    told: Vec<Result<MetadataPayload, MetadataError>>,
     counts: BTreeMap<Arc<str>, u32>,
     by_id: BTreeMap<&'a str, &'a ReadMember>,
 }

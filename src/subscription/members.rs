@@ -111,14 +111,17 @@ pub(super) fn counts_of(members: &[ReadMember], cluster: &Cluster) -> BTreeMap<A
     for topic in union_of_topics(members) {
         match count_in(cluster, &topic) {
             Some(count) => drop(counts.insert(topic, count)),
-            None => drop(unknown.insert(topic)),
+            None => {
+                counts.insert(Arc::clone(&topic), 0);
+                unknown.insert(topic);
+            }
         }
     }
     for up in members.iter().filter_map(|member| member.envelope.as_ref().ok()) {
         let reported = up.counts.0.iter().filter(|(topic, _)| unknown.contains(*topic));
         for (topic, count) in reported.filter(|(_, count)| **count <= MOST_REPORTED) {
-            let most: &mut u32 = counts.entry(Arc::clone(topic)).or_default();
-            *most = count.max(most).to_owned();
+            let most = counts.entry(Arc::clone(topic)).or_insert(0);
+            *most = (*most).max(*count);
         }
     }
     counts

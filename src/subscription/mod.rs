@@ -19,17 +19,24 @@ mod outcome;
 mod protocol;
 mod selection;
 mod sticky;
+#[cfg(test)]
+#[cfg(feature = "bincode")]
+mod tests;
 mod topics_said;
 mod watch;
 mod writer;
 
+#[cfg(any(test, feature = "test-util"))]
 pub(crate) use embedded::{Assignment, Subscription};
-pub(crate) use envelope::{Direction, Down, EnvelopeError, Told, Up};
+pub(crate) use envelope::Told;
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use envelope::{Down, Up};
 pub(crate) use notice::ConsumerNotice;
 pub(crate) use options::ConsumerOptions;
 pub use options::OnAssignError;
-pub(crate) use protocol::{ConsumerProtocol, PlanSeen, Reaction, Watched};
+pub(crate) use protocol::{ConsumerProtocol, PlanSeen, Reaction};
 pub(crate) use selection::Selection;
+#[cfg(any(test, feature = "test-util"))]
 pub(crate) use sticky::StickyClaim;
 
 #[cfg(test)]

@@ -70,7 +70,8 @@ impl ConsumerOptions {
     }
 }
 
-/// What a leader does when its assigner makes no plan: an error, a panic, a hang, a plan that cannot be.
+/// What a leader does when its assigner makes no plan: an error ([`AssignError::KeepCurrent`](crate::assign::AssignError)
+/// included), a panic, a hang, a plan that cannot be.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OnAssignError {

@@ -17,6 +17,8 @@ pub(super) struct Outcome {
     /// Partitions of the topics of all members, as the plan had them; 0 where a topic was missing.
     pub(super) counts: BTreeMap<Arc<str>, u32>,
     pub(super) failed: bool,
+    /// Nothing was planned: the plan of an earlier process stands.
+    pub(super) skipped: bool,
     pub(super) notices: Vec<ConsumerNotice>,
 }
 

@@ -35,7 +35,9 @@ pub(crate) struct ConsumerProtocol {
     /// A round has begun, and its assignment is not known.
     in_round: bool,
     /// A round was asked for, and has not begun.
-    pub(super) asked: bool,
+    asked: bool,
+    /// The selection is another than what this round's bytes said.
+    pub(super) resubscribed: bool,
     /// What was had last, given up or not: the claim of the next round.
     pub(super) prior: Option<StickyClaim>,
     /// What this round's bytes said.
@@ -88,6 +90,7 @@ impl ConsumerProtocol {
             cluster: Arc::default(),
             in_round: false,
             asked: false,
+            resubscribed: false,
             prior: None,
             described: Arc::default(),
             description: Arc::default(),
@@ -128,6 +131,7 @@ impl ConsumerProtocol {
         }
         self.topics = selection.resolve(&self.cluster);
         self.selection = selection;
+        self.resubscribed = true;
         // A round under way finds out at its end.
         (!self.in_round && self.watch.is_set()).then_some(Cause::SubscriptionChanged)
     }
@@ -232,6 +236,7 @@ impl GroupProtocol for ConsumerProtocol {
 
     fn describe(&mut self, joining: Joining<'_, Partitions>) -> DescribeJob {
         self.in_round = true;
+        self.resubscribed = false;
         self.settle_description();
         self.topics = self.selection.resolve(&self.cluster);
         if !joining.generation.is_some() {
@@ -277,7 +282,8 @@ impl GroupProtocol for ConsumerProtocol {
             self.failures = 0;
         }
         let change = self.take(&joined, outcome);
-        self.asked = change.rejoin.is_some();
+        // A round that is wanted some day keeps nothing from asking for one now.
+        self.asked = change.rejoin.as_ref().is_some_and(|rejoin| rejoin.cause != Cause::Scheduled);
         change
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::types::{Cluster, Topic};
+use crate::types::{Cluster, Topic, TopicError};
 
 /// Topics of Kafka's own, for when nothing is known of a topic but its name.
 const INTERNAL: [&str; 2] = ["__consumer_offsets", "__transaction_state"];
@@ -35,9 +35,7 @@ impl Selection {
             Self::Topics(names) => names.iter().map(Arc::clone).collect(),
             Self::Pattern(pattern) => {
                 let matches = |topic: &&Topic| {
-                    topic.error().is_none()
-                        && !topic.is_internal()
-                        && pattern.is_match(topic.name())
+                    exists(topic) && !topic.is_internal() && pattern.is_match(topic.name())
                 };
                 cluster.topics().filter(matches).map(|topic| Arc::clone(topic.name())).collect()
             }
@@ -68,6 +66,11 @@ impl PartialEq for Selection {
     }
 }
 
+/// A topic that cannot be described just now is there all the same.
+fn exists(topic: &Topic) -> bool {
+    matches!(topic.error(), None | Some(TopicError::Unavailable(_)))
+}
+
 /// Whether a topic can have this name. One that cannot would fail a Metadata request for all the others.
 pub(super) fn is_topic_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -77,7 +80,6 @@ pub(super) fn is_topic_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::TopicError;
 
     fn cluster() -> Cluster {
         let offsets = Topic::new("__consumer_offsets", vec![]).internal(true);

@@ -5,10 +5,17 @@
 //! of the coordinator is a scenario that runs unchanged against the fake and against a real Kafka
 //! (`tests/conformance`), and a difference fails.
 
+mod broker;
 mod coordinator;
+#[doc(hidden)]
+pub mod fuzz;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
+pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
+pub use coordinator::{CoordinatorSettings, FakeCoordinator};
+#[cfg(test)]
+pub(crate) use sim::{PieceProtocol, Pieces};
 pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]

@@ -349,6 +349,23 @@ async fn a_refresh_that_runs_is_joined_and_not_repeated() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn topics_that_were_asked_for_a_moment_ago_are_not_asked_for_again() {
+    let script = three_brokers();
+    let client = script.client(BOOTSTRAP);
+    let second = Duration::from_secs(1);
+    let fresh = |topics| client.refresh_metadata_older_than(second, topics, soon());
+    client.refresh_metadata(Topics::from_iter(["orders"]), soon()).await.unwrap();
+    let cluster = fresh(Topics::from_iter(["orders"])).await.unwrap();
+    assert!(cluster.topic("orders").is_some());
+    assert_eq!(script.count(ApiKey::Metadata), 1);
+    fresh(Topics::from_iter(["orders", "nuts"])).await.unwrap();
+    assert_eq!(script.count(ApiKey::Metadata), 2);
+    sleep(second).await;
+    fresh(Topics::from_iter(["orders"])).await.unwrap();
+    assert_eq!(script.count(ApiKey::Metadata), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refresh_that_does_not_cover_what_is_asked_is_followed_by_one_that_does() {
     let script = three_brokers();
     let client = script.client(BOOTSTRAP);

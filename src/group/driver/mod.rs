@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use self::commits::Commits;
 use self::report::Report;
@@ -21,14 +21,17 @@ use super::command::{Command, End};
 use super::gather::Gatherer;
 use super::hosted::{Hosted, Reaction};
 use super::jobs::Jobs;
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Number, Signs};
 use super::settings::Settings;
 use super::status::Status;
 use crate::client::{self, Client, GroupNature, Lane, Topics};
 use crate::error::Error;
-use crate::membership::{Event, Membership};
+use crate::membership::{Event, Membership, RevocationId};
 use crate::protocol::Cause;
 use crate::types::{Cluster, Generation, NodeId, Offsets};
+
+/// How long a LeaveGroup may take that is sent as the membership ends.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What a driver leaves for the application.
 #[derive(Debug)]
@@ -68,10 +71,13 @@ pub(crate) struct Driver<P: Hosted> {
     dice: fastrand::Rng,
 
     mailbox: Arc<MailboxOf<P>>,
+    given: Given,
     /// What the protocol says to the assignment that the machine is about to announce.
     notices: Vec<P::Notice>,
     commands: mpsc::Receiver<Command<P>>,
     answers: JoinSet<Answer>,
+    /// LeaveGroup, on its way.
+    farewell: Option<AbortHandle>,
     cluster: watch::Receiver<Arc<Cluster>>,
     commits: Commits,
     report: Report<P::Held>,
@@ -80,6 +86,24 @@ pub(crate) struct Driver<P: Hosted> {
     /// What a group is that has no place for us.
     nature: Option<GroupNature>,
     ending: Ending,
+}
+
+/// What a driver wakes for.
+enum Happened<P: Hosted> {
+    /// None from a task that ended with its runtime.
+    Answer(Option<Answer>),
+    Command(Command<P>),
+    Signs,
+    Cluster,
+    Timeout,
+}
+
+/// The event that was left in the mailbox last.
+#[derive(Default)]
+struct Given {
+    number: Number,
+    /// What it revokes, until it is taken.
+    revocation: Option<RevocationId>,
 }
 
 /// A round that is to begin later.
@@ -93,6 +117,8 @@ struct Due {
 #[derive(Default)]
 struct Ending {
     asked: bool,
+    /// The membership has ended: events replace each other no more.
+    over: bool,
     /// Nobody takes events any more.
     deserted: bool,
     /// Events go behind the one that was not taken, for there will be no driver to hand them out one by one.
@@ -121,8 +147,7 @@ impl<P: Hosted> Driver<P> {
             parts;
         let config = settings.membership(protocol.protocol_type());
         let mut dice = fastrand::Rng::with_seed(seed);
-        let mut cluster = client.cluster();
-        cluster.mark_changed();
+        let cluster = client.cluster();
         Self {
             machine: Membership::new(config, dice.u64(..)),
             protocol,
@@ -138,9 +163,11 @@ impl<P: Hosted> Driver<P> {
             gatherer,
             dice,
             mailbox,
+            given: Given::default(),
             notices: Vec::new(),
             commands,
             answers: JoinSet::new(),
+            farewell: None,
             cluster,
             commits: Commits::default(),
             report: Report::new(&settings, status),
@@ -153,6 +180,8 @@ impl<P: Hosted> Driver<P> {
 
     /// Joins, and stays until the membership ends.
     pub(crate) async fn run(mut self) {
+        // What a pattern comes to is part of what is said first.
+        self.cluster_changed();
         self.interest.set(self.protocol.interest());
         self.machine.join(now());
         loop {
@@ -165,23 +194,25 @@ impl<P: Hosted> Driver<P> {
         self.finish().await;
     }
 
-    /// Waits for the next thing to happen, and tells the machine.
+    /// Waits for the next thing to happen, and tells the machine. What the application did before comes first: an
+    /// event that it has taken is not to be replaced.
     async fn turn_once(&mut self) {
         let due = self.due.as_ref().map(|due| due.at);
         let wake = self.machine.poll_timeout().into_iter().chain(due).min();
-        tokio::select! {
-            Some(answer) = self.answers.join_next() => {
-                if let Ok(answer) = answer {
-                    self.answered(answer);
-                }
-            }
-            command = self.commands.recv(), if !self.ending.deserted => match command {
-                Some(command) => self.command(command),
-                None => self.desert(),
-            },
-            () = self.mailbox.signalled() => self.signs(),
-            Ok(()) = self.cluster.changed() => self.cluster_changed(),
-            () = sleep_until(wake) => self.timeout(),
+        let happened = tokio::select! {
+            Some(answer) = self.answers.join_next() => Happened::Answer(answer.ok()),
+            Some(command) = self.commands.recv() => Happened::Command(command),
+            () = self.mailbox.signalled() => Happened::Signs,
+            Ok(()) = self.cluster.changed() => Happened::Cluster,
+            () = sleep_until(wake) => Happened::Timeout,
+        };
+        self.signs();
+        match happened {
+            Happened::Answer(Some(answer)) => self.answered(answer),
+            Happened::Command(command) => self.command(command),
+            Happened::Cluster => self.cluster_changed(),
+            Happened::Timeout => self.timeout(),
+            Happened::Answer(None) | Happened::Signs => {}
         }
     }
 
@@ -196,18 +227,22 @@ impl<P: Hosted> Driver<P> {
         }
     }
 
-    /// What the application did: took an event, asked for one, gave something up.
+    /// What the application did: took an event, asked for one, gave something up, went away.
     fn signs(&mut self) {
-        let signs = self.mailbox.signs();
+        let Signs { taken, asked, released, deserted } = self.mailbox.signs();
         let now = now();
-        if let Some(id) = signs.released {
+        if let Some(id) = released {
             self.machine.release(now, id);
         }
-        if signs.taken {
+        if taken == Some(self.given.number) {
+            self.given.revocation = None;
             self.machine.delivered(now);
         }
-        if signs.asked {
+        if asked {
             self.machine.waiting(now);
+        }
+        if deserted {
+            self.desert(now);
         }
     }
 
@@ -245,10 +280,14 @@ impl<P: Hosted> Driver<P> {
         }
     }
 
-    /// The application has dropped the member: nothing of it is awaited any more.
-    fn desert(&mut self) {
+    /// The application has dropped the member: nothing of it is awaited any more, except what it still holds.
+    fn desert(&mut self, now: Instant) {
         self.ending.deserted = true;
-        self.end(now(), End::Close);
+        if let Some(id) = self.given.revocation.take() {
+            self.machine.release(now, id);
+        }
+        self.machine.delivered(now);
+        self.end(now, End::Close);
     }
 
     /// Topics, partitions or brokers have changed.
@@ -291,7 +330,15 @@ impl<P: Hosted> Driver<P> {
         }
         self.report.ended(ended.clone());
         self.mailbox.end(ended);
+        // Nobody waits for it any more, but it is to get out.
+        drop(tokio::time::timeout(FAREWELL, self.farewell_said()).await);
         self.answers.shutdown().await;
+    }
+
+    async fn farewell_said(&mut self) {
+        while self.farewell.as_ref().is_some_and(|leave| !leave.is_finished()) {
+            self.answers.join_next().await;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Does what the machine asks for.
 
-use super::{Driver, Said, now};
+use super::{Driver, Given, Said, now};
 use crate::error::Error;
 use crate::group::hosted::Hosted;
 use crate::membership::{Ended, Event, Output};
@@ -19,7 +19,20 @@ impl<P: Hosted> Driver<P> {
             self.ending.leaves_the_rest = true;
             self.machine.delivered(now());
         }
+        if self.machine.ended().is_some() {
+            self.leave_the_rest();
+        }
         self.report.observe(&self.machine);
+    }
+
+    /// It is over, and the driver waits for nobody: what the application was not told yet is left to it, in order.
+    fn leave_the_rest(&mut self) {
+        self.ending.over = true;
+        while self.ending.ended.is_none() {
+            self.machine.delivered(now());
+            let Some(output) = self.machine.poll_output() else { return };
+            self.perform(output);
+        }
     }
 
     fn perform(&mut self, output: Output<P::Held>) {
@@ -60,7 +73,16 @@ impl<P: Hosted> Driver<P> {
             return self.mailbox.notice(Said::Event { event, notices });
         }
         if !self.ending.deserted {
-            return self.mailbox.put(Said::Event { event, notices });
+            let revocation = match &event {
+                Event::Revoked { id, .. } => Some(*id),
+                _ => None,
+            };
+            let said = Said::Event { event, notices };
+            if self.ending.over {
+                return self.mailbox.put_behind(said);
+            }
+            self.given = Given { number: self.mailbox.put(said), revocation };
+            return;
         }
         if let Event::Revoked { id, .. } = event {
             self.machine.release(now(), id);

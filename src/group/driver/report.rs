@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tracing::info;
+use tracing::field::Empty;
+use tracing::{Span, info, info_span};
 
 use crate::error::Error;
 use crate::group::settings::Settings;
@@ -12,6 +13,7 @@ use crate::membership::{Event, Failure, GroupRequest, GroupResponse, Membership}
 use crate::protocol::{Cause, Holding, Led};
 use crate::subscription::PlanSeen;
 use crate::types::{Generation, GroupInstanceId};
+use crate::wire::api::JoinGroupResponse;
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Keeps the status, and times the rounds.
@@ -24,8 +26,10 @@ pub(super) struct Report<H> {
 }
 
 /// The times of the round that is under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Timing {
+    /// Who reads the traces of all members finds one round by its generation, leader and plan.
+    span: Span,
     cause: Option<Cause>,
     began: Option<Instant>,
     join_sent: Option<Instant>,
@@ -37,6 +41,25 @@ struct Timing {
     protocol: Option<String>,
     leader: Option<String>,
     plan_digest: Option<u64>,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            span: Span::none(),
+            cause: None,
+            began: None,
+            join_sent: None,
+            joined: None,
+            plan: None,
+            members: None,
+            sync_sent: None,
+            synced: None,
+            protocol: None,
+            leader: None,
+            plan_digest: None,
+        }
+    }
 }
 
 impl<H: Holding> Report<H> {
@@ -79,7 +102,22 @@ impl<H: Holding> Report<H> {
         if self.timing.began.is_some() && self.timing.synced.is_none() {
             self.status.send_modify(|status| status.counters.failed_rebalances += 1);
         }
-        self.timing = Timing { cause: Some(cause), began: Some(now), ..Timing::default() };
+        let span = info_span!(
+            "group.round",
+            group = self.settings.group_id,
+            group_instance_id = self.settings.group_instance_id.as_ref().map(|id| id.as_str()),
+            member_id = Empty,
+            %cause,
+            generation = Empty,
+            leader = Empty,
+            plan = Empty,
+        );
+        self.timing = Timing { span, cause: Some(cause), began: Some(now), ..Timing::default() };
+    }
+
+    /// The round that is under way, for what happens in it elsewhere.
+    pub(super) fn span(&self) -> Span {
+        self.timing.span.clone()
     }
 
     pub(super) fn sending(&mut self, request: &GroupRequest, now: Instant) {
@@ -101,6 +139,7 @@ impl<H: Holding> Report<H> {
                 self.timing.joined = Some(now);
                 self.timing.protocol.clone_from(&join.protocol);
                 self.timing.leader = Some(join.leader.to_string());
+                self.timing.record_join(join);
             }
             Ok(GroupResponse::Sync(sync)) if sync.error.is_none() => self.timing.synced = Some(now),
             _ => {}
@@ -120,6 +159,9 @@ impl<H: Holding> Report<H> {
 
     pub(super) fn plan_seen(&mut self, plan: Option<&PlanSeen>) {
         self.timing.plan_digest = plan.map(|plan| plan.digest);
+        if let Some(plan) = plan {
+            self.timing.span.record("plan", format!("{:016x}", plan.digest));
+        }
     }
 
     /// What the application is about to be told.
@@ -137,6 +179,7 @@ impl<H: Holding> Report<H> {
     fn round_ended(&mut self, generation: Generation, leads: bool, now: Instant) {
         let timing = std::mem::take(&mut self.timing);
         let round = timing.round(generation, now);
+        let _round = timing.span.enter();
         info!(
             group = self.settings.group_id,
             generation = generation.0,
@@ -151,7 +194,6 @@ impl<H: Holding> Report<H> {
         );
         self.status.send_modify(|status| {
             status.counters.rebalances += 1;
-            status.protocol = timing.protocol;
             status.last_round = Some(round);
         });
     }
@@ -169,6 +211,8 @@ impl<H: Holding> Report<H> {
                 status.generation = machine.generation();
                 status.member_id = machine.member_id().clone();
                 status.is_leader = machine.is_leader();
+                status.leader = machine.leader().clone();
+                status.protocol = machine.protocol().map(str::to_owned);
                 status.assignment = machine.held().clone();
             }
             changed
@@ -193,6 +237,12 @@ impl<H: Holding> Report<H> {
 }
 
 impl Timing {
+    fn record_join(&self, join: &JoinGroupResponse) {
+        self.span.record("generation", join.generation.0);
+        self.span.record("member_id", join.member_id.to_string());
+        self.span.record("leader", join.leader.to_string());
+    }
+
     fn round(&self, generation: Generation, now: Instant) -> Round {
         let between = |from: Option<Instant>, to: Option<Instant>| {
             from.zip(to).map_or(Duration::ZERO, |(from, to)| to.saturating_duration_since(from))

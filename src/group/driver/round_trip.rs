@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tracing::{Instrument, Span};
+
 use super::work::Worked;
 use super::{Driver, now};
 use crate::client::{self, ClientError, GroupNature, Target};
@@ -50,9 +52,11 @@ impl<P: Hosted> Driver<P> {
         deadline: Instant,
     ) {
         let (client, group, node) = (self.client.clone(), self.group_id.clone(), self.coordinator);
+        let span = if lane == Lane::Rounds { self.report.span() } else { Span::none() };
         let lane = self.lane_of(lane);
         let deadline = deadline.into();
-        self.answers.spawn(async move {
+        let leaves = matches!(request, GroupRequest::Leave(_));
+        let exchange = async move {
             let to = target(node, &group);
             let response = match request {
                 GroupRequest::Join(join) => {
@@ -69,7 +73,11 @@ impl<P: Hosted> Driver<P> {
                 }
             };
             Answer::Response { id, response: response.map_err(failure) }
-        });
+        };
+        let task = self.answers.spawn(exchange.instrument(span));
+        if leaves {
+            self.farewell = Some(task);
+        }
     }
 
     pub(super) fn send_commit(

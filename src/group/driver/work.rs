@@ -1,10 +1,11 @@
 //! Work for the group's protocol. What runs the application's code goes to the job threads.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tracing::Instrument;
 
 use super::round_trip::Answer;
 use super::{Driver, now};
@@ -17,6 +18,10 @@ use crate::protocol::{DescribeJob, Facts, JobError, Joined, Joining, LeadJob, Le
 
 /// The longest that a leader waits for fresh metadata.
 const METADATA: Duration = Duration::from_secs(5);
+
+/// Metadata that is as fresh as this is good enough to plan on: `join()` has just asked, and a round trip saved is one
+/// that the whole group does not wait for.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// One job of a member at a time: whoever holds the lock. In it, the job that was given up last.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +46,7 @@ impl<P: Hosted> Driver<P> {
         match work {
             Work::BeforeJoin { held, cause } => {
                 self.report.round_began(cause.clone(), now());
+                self.refresh_ahead();
                 let release = self.protocol.before_join(&held, &cause);
                 self.machine.handle_release_wanted(now(), id, release);
             }
@@ -78,24 +84,47 @@ impl<P: Hosted> Driver<P> {
         }
     }
 
+    /// Whoever is likely to lead, or subscribes to a pattern, looks at the cluster while the group gathers, so that nobody
+    /// waits for it later.
+    fn refresh_ahead(&mut self) {
+        let interest = self.protocol.interest();
+        if !self.machine.is_leader() && interest != Topics::All {
+            return;
+        }
+        let (client, deadline) = (self.client.clone(), now() + METADATA);
+        self.client.spawn(async move {
+            // A failure is met again, and told, by the leader's own refresh.
+            drop(client.refresh_metadata_older_than(FRESH, interest, deadline.into()).await);
+        });
+    }
+
     fn start_describe(&mut self, id: WorkId, job: DescribeJob) {
-        let (jobs, turn) = (self.jobs.clone(), self.turn.clone());
+        let runner = self.runner();
         let longest =
             (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
         let deadline = now() + longest;
         self.answers.spawn(async move {
-            let result = run(&jobs, turn, deadline, job).await;
+            let result = runner.run(deadline, job).await;
             Answer::Worked(Worked::Described { id, result })
         });
     }
 
     fn start_lead(&mut self, id: WorkId, lead: Lead) {
-        let (jobs, turn, client) = (self.jobs.clone(), self.turn.clone(), self.client.clone());
+        let (runner, client) = (self.runner(), self.client.clone());
         let (gatherer, group) = (self.gatherer.clone(), self.group_id.clone());
-        self.answers.spawn(async move {
-            let planned = lead.run(&client, &group, gatherer, &jobs, turn).await;
+        let planning = async move {
+            let planned = lead.run(&client, &group, gatherer, runner).await;
             Answer::Worked(Worked::Planned { id, planned })
-        });
+        };
+        self.answers.spawn(planning.instrument(self.report.span()));
+    }
+
+    fn runner(&self) -> Runner {
+        Runner {
+            jobs: self.jobs.clone(),
+            turn: self.turn.clone(),
+            holds_the_clock: self.client.shares_its_runtime(),
+        }
     }
 
     pub(super) fn worked(&mut self, worked: Worked) {
@@ -138,12 +167,12 @@ impl Lead {
         client: &Client,
         group: &Arc<str>,
         gatherer: Option<Arc<dyn Gatherer>>,
-        jobs: &Jobs,
-        turn: Turn,
+        runner: Runner,
     ) -> Planned {
         let Self { needs, job, led, deadline } = self;
         let wanted = Topics::Named(needs.topics.clone());
-        let refresh = client.refresh_metadata(wanted, deadline.min(now() + METADATA).into());
+        let by = deadline.min(now() + METADATA).into();
+        let refresh = client.refresh_metadata_older_than(FRESH, wanted, by);
         if !needs.topics.is_empty() && refresh.await.is_err() {
             tracing::warn!(group = &**group, "planning on metadata that could not be refreshed");
         }
@@ -156,29 +185,47 @@ impl Lead {
             }
         }
         let known = facts.clone();
-        let result = run(jobs, turn, deadline, move || job(known)).await;
+        let result = runner.run(deadline, move || job(known)).await;
         Planned { result, led, facts, hook_failed }
     }
 }
 
-/// Runs a job when it is this member's turn; gives it up at its deadline. Cancelling abandons nothing.
-async fn run<R: Send + 'static>(
-    jobs: &Jobs,
+/// Runs a member's jobs, one at a time.
+struct Runner {
+    jobs: Jobs,
     turn: Turn,
-    deadline: Instant,
-    job: impl FnOnce() -> Result<R, JobError> + Send + 'static,
-) -> Result<R, JobError> {
-    let taken = tokio::time::timeout_at(deadline.into(), turn.0.lock_owned()).await;
-    let mut turn: OwnedMutexGuard<Option<Hanging>> = taken.map_err(|_| JobError::TimedOut)?;
-    if turn.as_ref().is_some_and(|hanging| !hanging.has_ended()) {
-        return Err(JobError::Hanging);
-    }
-    let mut running = jobs.start(job);
-    match tokio::time::timeout_at(deadline.into(), running.result()).await {
-        Ok(result) => result,
-        Err(_) => {
-            *turn = Some(running.abandon());
-            Err(JobError::TimedOut)
+    holds_the_clock: bool,
+}
+
+impl Runner {
+    /// Runs a job when it is this member's turn; gives it up at its deadline. Cancelling abandons nothing.
+    async fn run<R: Send + 'static>(
+        self,
+        deadline: Instant,
+        job: impl FnOnce() -> Result<R, JobError> + Send + 'static,
+    ) -> Result<R, JobError> {
+        let taken = tokio::time::timeout_at(deadline.into(), self.turn.0.lock_owned()).await;
+        let mut turn: OwnedMutexGuard<Option<Hanging>> = taken.map_err(|_| JobError::TimedOut)?;
+        if turn.as_ref().is_some_and(|hanging| !hanging.has_ended()) {
+            return Err(JobError::Hanging);
+        }
+        let mut running = self.jobs.start(job);
+        let _held = self.holds_the_clock.then(hold_the_clock);
+        match tokio::time::timeout_at(deadline.into(), running.result()).await {
+            Ok(result) => result,
+            Err(_) => {
+                *turn = Some(running.abandon());
+                Err(JobError::TimedOut)
+            }
         }
     }
+}
+
+/// A paused clock (`tokio::time::pause`) runs on as soon as its runtime is idle, and knows nothing of our threads. What
+/// it does wait for is a blocking task: here until the guard is dropped, or a moment of real time is over.
+fn hold_the_clock() -> mpsc::Sender<()> {
+    const MOMENT: Duration = Duration::from_millis(200);
+    let (guard, dropped) = mpsc::channel();
+    drop(tokio::task::spawn_blocking(move || dropped.recv_timeout(MOMENT)));
+    guard
 }

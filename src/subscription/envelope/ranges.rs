@@ -19,11 +19,6 @@ pub(crate) struct PartitionRanges {
 }
 
 impl PartitionRanges {
-    /// Whether no partition is in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.topics.is_empty()
-    }
-
     /// What is in it of topics that have so many partitions; of other topics nothing.
     pub(crate) fn within(&self, count_of: impl Fn(&str) -> Option<u32>) -> Partitions {
         let mut partitions = Partitions::new();

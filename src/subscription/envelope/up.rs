@@ -152,7 +152,7 @@ fn read_payload(reader: &mut Reader) -> Result<MetadataPayload, ReadError> {
 }
 
 pub(super) fn read_u64(reader: &mut Reader) -> Result<u64, ReadError> {
-    reader.i64().map(|number| number as u64)
+    Ok(u64::from_be_bytes(reader.i64()?.to_be_bytes()))
 }
 
 pub(super) fn read_millis(reader: &mut Reader) -> Result<Duration, ReadError> {

@@ -105,12 +105,18 @@ impl FakeClusterBuilder {
     }
 
     fn bind(self, clock: Clock) -> io::Result<(Arc<Shared>, Vec<Bound>)> {
-        let (mut topology, mut lives, mut brokers) = (Topology::default(), BTreeMap::new(), Vec::new());
+        let (mut topology, mut lives, mut brokers) =
+            (Topology::default(), BTreeMap::new(), Vec::new());
         for (rack, number) in self.racks.iter().zip(1..) {
             let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
             listener.set_nonblocking(true)?;
             let (node, port) = (NodeId(number), listener.local_addr()?.port());
-            topology.add_node(Node { id: node, host: "127.0.0.1".into(), port, rack: rack.as_deref().map(Into::into) });
+            topology.add_node(Node {
+                id: node,
+                host: "127.0.0.1".into(),
+                port,
+                rack: rack.as_deref().map(Into::into),
+            });
             let (sender, life) = watch::channel(1);
             lives.insert(node, sender);
             brokers.push(Bound { node, listener, life });

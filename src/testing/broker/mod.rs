@@ -63,8 +63,13 @@ impl FakeCluster {
 
     /// The brokers' addresses, as `bootstrap.servers` wants them.
     pub fn bootstrap_servers(&self) -> String {
-        let addresses: Vec<_> =
-            self.shared.lock().topology.nodes().map(|node| format!("{}:{}", node.host, node.port)).collect();
+        let addresses: Vec<_> = self
+            .shared
+            .lock()
+            .topology
+            .nodes()
+            .map(|node| format!("{}:{}", node.host, node.port))
+            .collect();
         addresses.join(",")
     }
 
@@ -179,7 +184,9 @@ impl FakeCluster {
 
     /// Takes a member out as an administrator would; it learns so from its next request.
     pub fn remove_member(&self, group_id: &str, member_id: &MemberId) {
-        self.shared.with_coordinator(|state, now| state.coordinator.remove_member(now, group_id, member_id));
+        self.shared.with_coordinator(|state, now| {
+            state.coordinator.remove_member(now, group_id, member_id)
+        });
     }
 
     fn live(&self, node: NodeId, up: bool) {
@@ -209,7 +216,9 @@ impl Drop for FakeCluster {
 
 impl fmt::Debug for FakeCluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FakeCluster").field("bootstrap_servers", &self.bootstrap_servers()).finish_non_exhaustive()
+        f.debug_struct("FakeCluster")
+            .field("bootstrap_servers", &self.bootstrap_servers())
+            .finish_non_exhaustive()
     }
 }
 
@@ -224,9 +233,10 @@ impl FakeBroker {
     ///
     /// No port on the loopback, or no thread, is to be had.
     pub fn start<'a>(topics: impl IntoIterator<Item = (&'a str, i32)>) -> io::Result<Self> {
-        let builder = topics.into_iter().fold(FakeCluster::builder(), |builder, (name, partitions)| {
-            builder.topic(name, partitions)
-        });
+        let builder =
+            topics.into_iter().fold(FakeCluster::builder(), |builder, (name, partitions)| {
+                builder.topic(name, partitions)
+            });
         builder.start().map(Self)
     }
 }
@@ -238,3 +248,6 @@ impl Deref for FakeBroker {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

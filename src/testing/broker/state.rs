@@ -88,7 +88,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the one clock of a cluster on a thread of its own")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one clock of a cluster on a thread of its own"
+    )]
     pub(super) fn now(&self) -> Instant {
         match self.clock {
             Clock::System => Instant::now(),
@@ -125,7 +128,9 @@ impl Shared {
             let tag = RequestTag(state.requests);
             state.waiting.insert(tag, send);
             let (version, client_id) = (arrived.version, arrived.client_id.as_str().into());
-            state.coordinator.handle(now, CoordinatorRequest { connection, tag, version, client_id, body });
+            state
+                .coordinator
+                .handle(now, CoordinatorRequest { connection, tag, version, client_id, body });
             None
         });
         match refused {
@@ -163,19 +168,32 @@ impl State {
         (coordinator.id != node).then(|| body.refused(ErrorCode::NotCoordinator))
     }
 
+    /// A broker lists the groups that it coordinates.
+    pub(super) fn as_seen_from(&mut self, node: NodeId, mut answer: ResponseBody) -> ResponseBody {
+        if let ResponseBody::ListGroups(listed) = &mut answer {
+            let topology = &mut self.topology;
+            let mut is_mine =
+                |group_id: &str| topology.coordinator(group_id).is_some_and(|it| it.id == node);
+            listed.groups.retain(|group| is_mine(&group.group_id));
+        }
+        answer
+    }
+
     pub(super) fn topics_changed(&mut self) {
         self.coordinator.set_topics(self.topology.partition_counts());
     }
 
     /// Decodes a frame. A version of ApiVersions that is not spoken comes back without a decoded body.
     pub(super) fn decode(&self, mut frame: Bytes) -> Result<Arrived, Malformed> {
-        let head = frame.get(..4).and_then(|head| <[u8; 4]>::try_from(head).ok()).ok_or(Malformed)?;
+        let head =
+            frame.get(..4).and_then(|head| <[u8; 4]>::try_from(head).ok()).ok_or(Malformed)?;
         let [a, b, c, d] = head;
         let api = api_of(i16::from_be_bytes([a, b])).ok_or(Malformed)?;
         let version = i16::from_be_bytes([c, d]);
         let speaks = self.apis.speaks(api, version);
         if !speaks && api == ApiKey::ApiVersions {
-            let correlation_id = frame.get(4..8).and_then(|id| <[u8; 4]>::try_from(id).ok()).ok_or(Malformed)?;
+            let correlation_id =
+                frame.get(4..8).and_then(|id| <[u8; 4]>::try_from(id).ok()).ok_or(Malformed)?;
             let correlation_id = i32::from_be_bytes(correlation_id);
             let client_id = String::new();
             return Ok(Arrived { api, version: 0, correlation_id, client_id, decoded: None });
@@ -189,7 +207,13 @@ impl State {
     }
 
     /// Remembers a request and says what is to become of it.
-    pub(super) fn decide(&mut self, at: Instant, node: NodeId, connection: ConnectionId, arrived: &Arrived) -> Verdict {
+    pub(super) fn decide(
+        &mut self,
+        at: Instant,
+        node: NodeId,
+        connection: ConnectionId,
+        arrived: &Arrived,
+    ) -> Verdict {
         let question = match &arrived.decoded {
             Some(Decoded::Coordinator(questions)) => questions.first(),
             Some(Decoded::Refused(question, _)) => Some(question),
@@ -218,13 +242,18 @@ impl State {
 impl SeenRequest {
     fn fill(&mut self, question: &RequestBody) {
         let (member_id, instance_id, generation, reason) = match question {
-            RequestBody::JoinGroup(join) => (&join.member_id, &join.group_instance_id, None, &join.reason),
+            RequestBody::JoinGroup(join) => {
+                (&join.member_id, &join.group_instance_id, None, &join.reason)
+            }
             RequestBody::SyncGroup(sync) => {
                 (&sync.member_id, &sync.group_instance_id, Some(sync.generation), &None)
             }
-            RequestBody::Heartbeat(heartbeat) => {
-                (&heartbeat.member_id, &heartbeat.group_instance_id, Some(heartbeat.generation), &None)
-            }
+            RequestBody::Heartbeat(heartbeat) => (
+                &heartbeat.member_id,
+                &heartbeat.group_instance_id,
+                Some(heartbeat.generation),
+                &None,
+            ),
             RequestBody::OffsetCommit(commit) => {
                 (&commit.member_id, &commit.group_instance_id, Some(commit.generation), &None)
             }

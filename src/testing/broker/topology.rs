@@ -96,7 +96,9 @@ impl Topology {
             return Some(pinned.clone());
         }
         let live: Vec<NodeId> = self.live_nodes().map(|node| node.id).collect();
-        let hash = group_id.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
+        let hash = group_id
+            .bytes()
+            .fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
         let chosen = *live.get(hash.checked_rem(live.len())?)?;
         self.coordinators.insert(group_id.to_owned(), chosen);
         self.node(chosen).cloned()
@@ -108,8 +110,12 @@ impl Topology {
 
     /// The groups that a node coordinates are given up, and found at another when they are asked for again.
     pub(super) fn orphan(&mut self, node: NodeId) -> Vec<String> {
-        let orphans: Vec<_> =
-            self.coordinators.iter().filter(|(_, it)| **it == node).map(|(group_id, _)| group_id.clone()).collect();
+        let orphans: Vec<_> = self
+            .coordinators
+            .iter()
+            .filter(|(_, it)| **it == node)
+            .map(|(group_id, _)| group_id.clone())
+            .collect();
         for group_id in &orphans {
             self.coordinators.remove(group_id);
         }

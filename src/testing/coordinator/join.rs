@@ -90,7 +90,8 @@ impl Group {
             return match request.group_instance_id {
                 // Kafka trips over its own invariant here.
                 Some(_) => {
-                    refuse_join(context, caller.parked, id.clone(), ErrorCode::UnknownServerError)
+                    let nobody = MemberId::default();
+                    refuse_join(context, caller.parked, nobody, ErrorCode::UnknownServerError)
                 }
                 None => self.add_then_rebalance(context, caller, request, id.clone()),
             };

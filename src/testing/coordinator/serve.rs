@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::types::{MemberId, TopicPartition};
+use crate::types::TopicPartition;
 use crate::wire::ErrorCode;
 use crate::wire::api::{
     HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse,
@@ -125,7 +125,7 @@ impl FakeCoordinator {
             }))
         };
         if !bounds.contains(&request.session_timeout) {
-            return refused(ErrorCode::InvalidSessionTimeout, MemberId::default());
+            return refused(ErrorCode::InvalidSessionTimeout, request.member_id.clone());
         }
         let mut request = request.clone();
         if caller.version == 0 {

@@ -5,9 +5,13 @@ use std::time::Duration;
 use super::network::Weather;
 use super::{Rule, Sim, SimMember, Violation};
 
-/// How long the storm lasts, and how long the group then has to come to rest.
-const STORM: Duration = Duration::from_secs(60);
-const CALM: Duration = Duration::from_secs(90);
+/// How long the storm lasts.
+const STORM: Duration = Duration::from_secs(45);
+
+/// After so many spells of good weather the group must have come to rest, and so many in a row show that it has.
+const CALM_SPELLS: u32 = 9;
+const RESTFUL_SPELLS: u32 = 2;
+const SPELL: Duration = Duration::from_secs(10);
 
 impl Sim {
     /// A group that lives through a storm which `seed` decides: members static and dynamic, a bad network, crashes,
@@ -39,7 +43,18 @@ impl Sim {
         if self.members().is_empty() {
             self.join();
         }
-        self.pass(CALM)?;
+        self.calm_down()
+    }
+
+    fn calm_down(&mut self) -> Result<(), Violation> {
+        let mut restful = 0;
+        for _ in 0..CALM_SPELLS {
+            self.pass(SPELL)?;
+            restful = if self.settled().is_ok() { restful + 1 } else { 0 };
+            if restful >= RESTFUL_SPELLS {
+                return Ok(());
+            }
+        }
         self.settled()
     }
 

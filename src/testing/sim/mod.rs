@@ -47,8 +47,9 @@ pub struct Sim {
     is_cooperative: bool,
     weather: Weather,
     broken: Option<Rule>,
-    /// Whom an administrator removed: they own in good faith until their next heartbeat is answered.
-    removed: BTreeSet<MemberId>,
+    /// Whom an administrator removed, or another process replaced: they own in good faith until their next heartbeat
+    /// is answered.
+    untold: BTreeSet<MemberId>,
     violation: Option<Violation>,
     trace: Option<Vec<String>>,
 }
@@ -94,7 +95,7 @@ impl Sim {
             is_cooperative: false,
             weather: Weather::GOOD,
             broken: None,
-            removed: BTreeSet::new(),
+            untold: BTreeSet::new(),
             violation: None,
             trace: None,
         }
@@ -210,7 +211,7 @@ impl Sim {
             return;
         }
         self.note(|| format!("{name} is removed"));
-        self.removed.insert(id.clone());
+        self.untold.insert(id.clone());
         self.coordinator.remove_member(self.now, GROUP, &id);
         self.collect_answers();
     }

@@ -10,7 +10,7 @@ use crate::membership::{
 };
 use crate::protocol::Holding;
 use crate::testing::coordinator::ConnectionId;
-use crate::types::GroupInstanceId;
+use crate::types::{Generation, GroupInstanceId};
 
 pub(super) const GROUP: &str = "workers";
 pub(super) const SESSION: Duration = Duration::from_secs(6);
@@ -29,7 +29,8 @@ pub(super) struct Process {
     /// The coordinator that this process knows.
     pub(super) epoch: u64,
     pub(super) lanes: BTreeMap<u8, Connection>,
-    pub(super) out: BTreeMap<RequestId, Lane>,
+    /// What waits for an answer, and the generation it was asked in.
+    pub(super) out: BTreeMap<RequestId, (Lane, Generation)>,
     /// What the application works on: told as assigned, neither released nor said to be lost.
     pub(super) works_on: Pieces,
     /// The event that waits for the application.
@@ -38,7 +39,7 @@ pub(super) struct Process {
     pub(super) releasing: Option<(RevocationId, Pieces)>,
     /// Parts of commits that have not ended.
     pub(super) commits: BTreeMap<CommitId, Pieces>,
-    /// The answer that came last told it that it is out.
+    /// The answer that came last told it that it is out of the generation that it is in.
     pub(super) was_told: bool,
 }
 

@@ -6,6 +6,7 @@ use super::process::{GROUP, Process};
 use super::{Rule, Sim};
 use crate::membership::MemberState;
 use crate::protocol::Holding;
+use crate::types::GroupInstanceId;
 
 /// A rule of the group was broken.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -38,6 +39,7 @@ impl Sim {
         if self.violation.is_some() {
             return;
         }
+        self.note_untold();
         let mut owners: BTreeMap<u16, &Process> = BTreeMap::new();
         for process in self.processes.iter().filter(|process| self.is_answerable(process)) {
             for piece in &process.works_on.0 {
@@ -45,6 +47,23 @@ impl Sim {
                 let owners = vec![other.name.to_string(), process.name.to_string()];
                 self.violation = Some(Violation::TwoOwners { piece: *piece, owners });
                 return;
+            }
+        }
+    }
+
+    /// Who was replaced by another process with its instance id does not know yet.
+    fn note_untold(&mut self) {
+        let group = self.coordinator.describe(GROUP);
+        let members = group.map(|group| group.members).unwrap_or_default();
+        for process in self.processes.iter().filter(|process| !process.works_on.is_empty()) {
+            let id = process.member.member_id();
+            let instance = process.instance.as_ref().map(GroupInstanceId::as_str);
+            let is_replaced = instance.is_some()
+                && members.iter().any(|member| {
+                    member.group_instance_id.as_deref() == instance && member.member_id != *id
+                });
+            if is_replaced {
+                self.untold.insert(id.clone());
             }
         }
     }
@@ -57,22 +76,7 @@ impl Sim {
         }
         let in_session = process.member.owned_until().is_some_and(|until| until > self.now)
             || self.broken == Some(Rule::LoseAtSessionEnd);
-        in_session && !self.is_untold(process)
-    }
-
-    /// Removed by an administrator, or replaced by another process with its instance id.
-    fn is_untold(&self, process: &Process) -> bool {
-        let id = process.member.member_id();
-        if self.removed.contains(id) {
-            return true;
-        }
-        let Some(instance) = &process.instance else { return false };
-        let group = self.coordinator.describe(GROUP);
-        let members = group.map(|group| group.members).unwrap_or_default();
-        members.iter().any(|member| {
-            member.group_instance_id.as_deref() == Some(instance.as_str())
-                && member.member_id != *id
-        })
+        in_session && !self.untold.contains(process.member.member_id())
     }
 
     /// Such a window ends with the next heartbeat.

@@ -28,17 +28,18 @@ pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
 pub(crate) use join_group::{JoinGroupRequest, JoinGroupResponse, JoinedMember};
 pub(crate) use leave_group::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember, MemberLeft};
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use list_groups::ListGroupsResponse;
 pub(crate) use list_groups::{ListGroupsRequest, ListedGroup};
 pub(crate) use list_offsets::{ListOffsetsRequest, ListedOffset, OffsetAt};
 pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, TopicMetadata};
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
 pub(crate) use offset_fetch::{FetchedOffset, OffsetFetchRequest, OffsetFetchResponse};
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
-#[cfg(any(test, feature = "test-util"))]
-pub(crate) use {describe_groups::DescribeGroupsResponse, list_groups::ListGroupsResponse};
 #[cfg(test)]
 pub(crate) use {
-    find_coordinator::FindCoordinatorResponse, list_offsets::ListOffsetsResponse, metadata::TopicId,
+    describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
+    list_offsets::ListOffsetsResponse, metadata::TopicId,
 };
 
 /// Text as the encoder wants it.

@@ -212,6 +212,7 @@ fn not_ours() -> ! {
 }
 
 /// The cluster that only the tests' own brokers can give; on an external one the test is told as not run, and returns.
+#[allow(unused_macros, reason = "each test binary uses a part of this")]
 macro_rules! own_cluster {
     ($cluster:expr) => {{
         fn here() {}

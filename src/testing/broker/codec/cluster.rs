@@ -3,14 +3,17 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::api_versions_response::ApiVersion;
 use kafka_protocol::messages::find_coordinator_response::Coordinator;
-use kafka_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
+use kafka_protocol::messages::list_offsets_response::{
+    ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
+};
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use kafka_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use kafka_protocol::messages::{
-    ApiVersionsRequest, ApiVersionsResponse, BrokerId, FindCoordinatorRequest, FindCoordinatorResponse,
-    ListOffsetsRequest, ListOffsetsResponse, MetadataRequest, MetadataResponse, TopicName,
+    ApiVersionsRequest, ApiVersionsResponse, BrokerId, FindCoordinatorRequest,
+    FindCoordinatorResponse, ListOffsetsRequest, ListOffsetsResponse, MetadataRequest,
+    MetadataResponse, TopicName,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -29,7 +32,11 @@ pub(in crate::testing::broker) enum ClusterRequest {
     ListOffsets(ListOffsetsRequest),
 }
 
-pub(super) fn decode(api: ApiKey, version: i16, body: &mut Bytes) -> Result<ClusterRequest, Malformed> {
+pub(super) fn decode(
+    api: ApiKey,
+    version: i16,
+    body: &mut Bytes,
+) -> Result<ClusterRequest, Malformed> {
     Ok(match api {
         ApiKey::ApiVersions => {
             read::<ApiVersionsRequest>(version, body)?;
@@ -54,26 +61,41 @@ impl ClusterRequest {
         match self {
             Self::ApiVersions => write(version, &api_versions(apis.iter(), error)),
             Self::Metadata(request) => write(version, &metadata(version, request, topology, error)),
-            Self::FindCoordinator(request) => write(version, &find_coordinator(version, request, topology, error)),
+            Self::FindCoordinator(request) => {
+                write(version, &find_coordinator(version, request, topology, error))
+            }
             Self::ListOffsets(request) => write(version, &list_offsets(request, topology, error)),
         }
     }
 }
 
 /// The answer to a version of ApiVersions that the broker does not know: in version 0, with the range it does know.
-pub(in crate::testing::broker) fn unsupported_api_versions(apis: &Apis) -> Result<Bytes, Malformed> {
+pub(in crate::testing::broker) fn unsupported_api_versions(
+    apis: &Apis,
+) -> Result<Bytes, Malformed> {
     let own = apis.iter().filter(|(api, ..)| *api == ApiKey::ApiVersions);
     write(0, &api_versions(own, ErrorCode::UnsupportedVersion))
 }
 
-fn api_versions(apis: impl Iterator<Item = (ApiKey, i16, i16)>, error: ErrorCode) -> ApiVersionsResponse {
+fn api_versions(
+    apis: impl Iterator<Item = (ApiKey, i16, i16)>,
+    error: ErrorCode,
+) -> ApiVersionsResponse {
     let ranges = apis.map(|(api, oldest, newest)| {
-        ApiVersion::default().with_api_key(api as i16).with_min_version(oldest).with_max_version(newest)
+        ApiVersion::default()
+            .with_api_key(api as i16)
+            .with_min_version(oldest)
+            .with_max_version(newest)
     });
     ApiVersionsResponse::default().with_error_code(error.number()).with_api_keys(ranges.collect())
 }
 
-fn metadata(version: i16, request: &MetadataRequest, topology: &Topology, error: ErrorCode) -> MetadataResponse {
+fn metadata(
+    version: i16,
+    request: &MetadataRequest,
+    topology: &Topology,
+    error: ErrorCode,
+) -> MetadataResponse {
     let brokers = topology.live_nodes().map(|node| {
         MetadataResponseBroker::default()
             .with_node_id(BrokerId(node.id.0))
@@ -98,11 +120,18 @@ fn metadata_topics(
 ) -> Vec<MetadataResponseTopic> {
     let asked = request.topics.as_deref().filter(|topics| version > 0 || !topics.is_empty());
     let Some(asked) = asked else {
-        return topology.topics().map(|(name, topic)| metadata_topic(version, name, topic, topology, error)).collect();
+        return topology
+            .topics()
+            .map(|(name, topic)| metadata_topic(version, name, topic, topology, error))
+            .collect();
     };
     let topics = asked.iter().map(|asked| {
         let by_name = asked.name.as_ref().and_then(|name| topology.topic(name));
-        let by_id = || topology.topics().find(|(_, topic)| with_id(topic.id).is_some_and(|it| it.topic_id == asked.topic_id));
+        let by_id = || {
+            topology.topics().find(|(_, topic)| {
+                with_id(topic.id).is_some_and(|it| it.topic_id == asked.topic_id)
+            })
+        };
         match (by_name, &asked.name) {
             (Some((name, topic)), _) => metadata_topic(version, name, topic, topology, error),
             (None, Some(name)) => {
@@ -130,7 +159,8 @@ fn metadata_topic(
 ) -> MetadataResponseTopic {
     let partitions = (0..topic.partitions).map(|number| {
         let leader = topology.leader(number);
-        let leaderless = if leader.is_none() { ErrorCode::LeaderNotAvailable } else { ErrorCode::None };
+        let leaderless =
+            if leader.is_none() { ErrorCode::LeaderNotAvailable } else { ErrorCode::None };
         let replicas: Vec<_> = topology.replicas(number).map(|node| BrokerId(node.id.0)).collect();
         MetadataResponsePartition::default()
             .with_error_code(leaderless.number())
@@ -174,26 +204,36 @@ fn find_coordinator(
     if version < 4 {
         let response = FindCoordinatorResponse::default();
         return match find(&request.key) {
-            Ok(Node { id, host, port, .. }) => {
-                response.with_node_id(BrokerId(id.0)).with_host(text(&*host)).with_port(i32::from(port))
+            Ok(Node { id, host, port, .. }) => response
+                .with_node_id(BrokerId(id.0))
+                .with_host(text(&*host))
+                .with_port(i32::from(port)),
+            Err(error) => {
+                response.with_node_id(BrokerId(-1)).with_port(-1).with_error_code(error.number())
             }
-            Err(error) => response.with_node_id(BrokerId(-1)).with_port(-1).with_error_code(error.number()),
         };
     }
     let coordinators = request.coordinator_keys.iter().map(|key| {
         let coordinator = Coordinator::default().with_key(key.clone());
         match find(key) {
-            Ok(Node { id, host, port, .. }) => {
-                coordinator.with_node_id(BrokerId(id.0)).with_host(text(&*host)).with_port(i32::from(port))
+            Ok(Node { id, host, port, .. }) => coordinator
+                .with_node_id(BrokerId(id.0))
+                .with_host(text(&*host))
+                .with_port(i32::from(port)),
+            Err(error) => {
+                coordinator.with_node_id(BrokerId(-1)).with_port(-1).with_error_code(error.number())
             }
-            Err(error) => coordinator.with_node_id(BrokerId(-1)).with_port(-1).with_error_code(error.number()),
         }
     });
     FindCoordinatorResponse::default().with_coordinators(coordinators.collect())
 }
 
 /// A partition starts at 0 and ends where the test says; no record has a time.
-fn list_offsets(request: &ListOffsetsRequest, topology: &Topology, error: ErrorCode) -> ListOffsetsResponse {
+fn list_offsets(
+    request: &ListOffsetsRequest,
+    topology: &Topology,
+    error: ErrorCode,
+) -> ListOffsetsResponse {
     let topics = request.topics.iter().map(|asked| {
         let topic = topology.topic(&asked.name).map(|(_, topic)| topic);
         let partitions = asked.partitions.iter().map(|partition| {
@@ -210,7 +250,9 @@ fn list_offsets(request: &ListOffsetsRequest, topology: &Topology, error: ErrorC
             };
             response.with_error_code(error.number()).with_timestamp(-1).with_offset(offset)
         });
-        ListOffsetsTopicResponse::default().with_name(asked.name.clone()).with_partitions(partitions.collect())
+        ListOffsetsTopicResponse::default()
+            .with_name(asked.name.clone())
+            .with_partitions(partitions.collect())
     });
     ListOffsetsResponse::default().with_topics(topics.collect())
 }

@@ -15,7 +15,10 @@ pub(super) fn describe(version: i16, body: &mut Bytes) -> Result<Vec<RequestBody
     Ok(message.groups.iter().map(|id| RequestBody::DescribeGroup(group(id))).collect())
 }
 
-pub(super) fn described(version: i16, answers: &[(RequestBody, ResponseBody)]) -> Result<Bytes, Malformed> {
+pub(super) fn described(
+    version: i16,
+    answers: &[(RequestBody, ResponseBody)],
+) -> Result<Bytes, Malformed> {
     let groups = answers.iter().filter_map(|(_, answer)| match answer {
         ResponseBody::DescribeGroup(group) => Some(described_group(version, group)),
         _ => None,
@@ -27,7 +30,9 @@ fn described_group(version: i16, group: &api::DescribedGroup) -> DescribedGroup 
     let members = group.members.iter().map(|member| {
         DescribedGroupMember::default()
             .with_member_id(text(member.member_id.as_str()))
-            .with_group_instance_id(member.group_instance_id.clone().filter(|_| version >= 4).map(text))
+            .with_group_instance_id(
+                member.group_instance_id.clone().filter(|_| version >= 4).map(text),
+            )
             .with_client_id(text(member.client_id.as_str()))
             .with_client_host(text(member.client_host.as_str()))
             .with_member_metadata(member.metadata.clone())
@@ -52,7 +57,9 @@ pub(super) fn list(version: i16, body: &mut Bytes) -> Result<RequestBody, Malfor
 }
 
 pub(super) fn listed(version: i16, listed: &ListGroupsResponse) -> Result<Bytes, Malformed> {
-    let from = |first: i16, said: &Option<String>| text(said.clone().filter(|_| version >= first).unwrap_or_default());
+    let from = |first: i16, said: &Option<String>| {
+        text(said.clone().filter(|_| version >= first).unwrap_or_default())
+    };
     let groups = listed.groups.iter().map(|group| {
         ListedGroup::default()
             .with_group_id(GroupId(text(group.group_id.as_str())))

@@ -14,14 +14,17 @@ use crate::testing::coordinator::RequestBody;
 use crate::types::{Generation, MemberId};
 use crate::wire::ErrorCode;
 use crate::wire::api::{
-    HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, JoinedMember, LeaveGroupRequest,
-    LeaveGroupResponse, LeavingMember, SyncGroupRequest, SyncGroupResponse,
+    HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, JoinedMember,
+    LeaveGroupRequest, LeaveGroupResponse, LeavingMember, SyncGroupRequest, SyncGroupResponse,
 };
 
 pub(super) fn join(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed> {
     let message: messages::JoinGroupRequest = read(version, body)?;
     let instance = instance_id(message.group_instance_id.as_ref());
-    let protocols = message.protocols.iter().map(|protocol| (protocol.name.to_string(), protocol.metadata.clone()));
+    let protocols = message
+        .protocols
+        .iter()
+        .map(|protocol| (protocol.name.to_string(), protocol.metadata.clone()));
     let request = RequestBody::JoinGroup(JoinGroupRequest {
         group_id: group(&message.group_id),
         session_timeout: milliseconds(message.session_timeout_ms),
@@ -39,8 +42,10 @@ pub(super) fn sync(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed>
     let message: messages::SyncGroupRequest = read(version, body)?;
     let instance = instance_id(message.group_instance_id.as_ref());
     let named = message.protocol_type.is_some() && message.protocol_name.is_some();
-    let assignments =
-        message.assignments.iter().map(|part| (member_id(&part.member_id), part.assignment.clone()));
+    let assignments = message
+        .assignments
+        .iter()
+        .map(|part| (member_id(&part.member_id), part.assignment.clone()));
     let request = RequestBody::SyncGroup(SyncGroupRequest {
         group_id: group(&message.group_id),
         generation: Generation(message.generation_id),
@@ -52,7 +57,7 @@ pub(super) fn sync(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed>
     });
     // Mandatory from version 5 on, and looked at before all else.
     let unnamed = (version >= 5 && !named).then_some(ErrorCode::InconsistentGroupProtocol);
-    Ok(checked(request, unnamed.or(instance.err())))
+    Ok(checked(request, unnamed.or_else(|| instance.err())))
 }
 
 pub(super) fn heartbeat(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed> {
@@ -75,7 +80,7 @@ pub(super) fn leave(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed
     let mut illegal = None;
     let members = message.members.iter().map(|member| {
         let instance = instance_id(member.group_instance_id.as_ref());
-        illegal = illegal.or(instance.as_ref().err().copied());
+        illegal = illegal.or_else(|| instance.as_ref().err().copied());
         LeavingMember {
             member_id: member_id(&member.member_id),
             group_instance_id: instance.unwrap_or_default(),
@@ -83,7 +88,8 @@ pub(super) fn leave(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed
         }
     });
     let members = members.collect();
-    let request = RequestBody::LeaveGroup(LeaveGroupRequest { group_id: group(&message.group_id), members });
+    let request =
+        RequestBody::LeaveGroup(LeaveGroupRequest { group_id: group(&message.group_id), members });
     Ok(checked(request, illegal))
 }
 
@@ -100,7 +106,11 @@ pub(super) fn joined(version: i16, joined: &JoinGroupResponse) -> Result<Bytes, 
         .with_error_code(joined.error.number())
         .with_generation_id(joined.generation.0)
         .with_protocol_type(joined.protocol_type.clone().filter(|_| version >= 7).map(text))
-        .with_protocol_name(if version >= 7 { protocol } else { Some(protocol.unwrap_or_default()) })
+        .with_protocol_name(if version >= 7 {
+            protocol
+        } else {
+            Some(protocol.unwrap_or_default())
+        })
         .with_leader(id(&joined.leader))
         .with_skip_assignment(version >= 9 && joined.skip_assignment)
         .with_member_id(id(&joined.member_id))

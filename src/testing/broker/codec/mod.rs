@@ -46,7 +46,10 @@ pub(super) fn decode(api: ApiKey, version: i16, body: &mut Bytes) -> Result<Deco
 }
 
 /// Encodes the coordinator's answers to the questions of one request.
-pub(super) fn encode(version: i16, answers: &[(RequestBody, ResponseBody)]) -> Result<Bytes, Malformed> {
+pub(super) fn encode(
+    version: i16,
+    answers: &[(RequestBody, ResponseBody)],
+) -> Result<Bytes, Malformed> {
     match answers.first() {
         Some((_, ResponseBody::JoinGroup(joined))) => membership::joined(version, joined),
         Some((_, ResponseBody::SyncGroup(synced))) => membership::synced(version, synced),
@@ -61,14 +64,27 @@ pub(super) fn encode(version: i16, answers: &[(RequestBody, ResponseBody)]) -> R
 }
 
 /// The header of a request: correlation id and client id.
-pub(super) fn decode_header(api: ApiKey, version: i16, frame: &mut Bytes) -> Result<(i32, String), Malformed> {
+pub(super) fn decode_header(
+    api: ApiKey,
+    version: i16,
+    frame: &mut Bytes,
+) -> Result<(i32, String), Malformed> {
     let key = Key::try_from(api as i16).map_err(|()| Malformed)?;
-    let header = RequestHeader::decode(frame, key.request_header_version(version)).map_err(|_| Malformed)?;
-    Ok((header.correlation_id, header.client_id.as_ref().map(ToString::to_string).unwrap_or_default()))
+    let header =
+        RequestHeader::decode(frame, key.request_header_version(version)).map_err(|_| Malformed)?;
+    Ok((
+        header.correlation_id,
+        header.client_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+    ))
 }
 
 /// An answer as it goes over the wire, length and header in front.
-pub(super) fn frame(api: ApiKey, version: i16, correlation_id: i32, body: &[u8]) -> Result<Bytes, Malformed> {
+pub(super) fn frame(
+    api: ApiKey,
+    version: i16,
+    correlation_id: i32,
+    body: &[u8],
+) -> Result<Bytes, Malformed> {
     let key = Key::try_from(api as i16).map_err(|()| Malformed)?;
     let mut frame = BytesMut::from(&[0; 4][..]);
     let header = ResponseHeader::default().with_correlation_id(correlation_id);
@@ -99,5 +115,6 @@ fn member_id(id: &StrBytes) -> MemberId {
 
 /// Kafka takes any instance id. This broker refuses what Kafka's clients refuse: see [`Decoded::Refused`].
 fn instance_id(id: Option<&StrBytes>) -> Result<Option<GroupInstanceId>, ErrorCode> {
-    id.map(|id| GroupInstanceId::new(id.as_str()).map_err(|_| ErrorCode::InvalidRequest)).transpose()
+    id.map(|id| GroupInstanceId::new(id.as_str()).map_err(|_| ErrorCode::InvalidRequest))
+        .transpose()
 }

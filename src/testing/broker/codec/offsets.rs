@@ -1,10 +1,12 @@
 //! OffsetCommit and OffsetFetch.
 
 use bytes::Bytes;
-use kafka_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
+use kafka_protocol::messages::offset_commit_response::{
+    OffsetCommitResponsePartition, OffsetCommitResponseTopic,
+};
 use kafka_protocol::messages::offset_fetch_response::{
-    OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic,
-    OffsetFetchResponseTopics,
+    OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic, OffsetFetchResponseTopics,
 };
 use kafka_protocol::messages::{self, GroupId, TopicName};
 
@@ -13,7 +15,8 @@ use super::{Decoded, Malformed, instance_id, member_id, read, text, write};
 use crate::testing::coordinator::{RequestBody, ResponseBody};
 use crate::types::{Generation, OffsetAndMetadata, Offsets, Partitions, TopicPartition};
 use crate::wire::api::{
-    FetchedOffset, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse,
+    FetchedOffset, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest,
+    OffsetFetchResponse,
 };
 
 pub(super) fn commit(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed> {
@@ -25,9 +28,16 @@ pub(super) fn commit(version: i16, body: &mut Bytes) -> Result<Decoded, Malforme
             let offset = OffsetAndMetadata {
                 offset: partition.committed_offset,
                 leader_epoch: (epoch >= 0).then_some(epoch),
-                metadata: partition.committed_metadata.as_ref().map(ToString::to_string).unwrap_or_default(),
+                metadata: partition
+                    .committed_metadata
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
             };
-            offsets.insert(TopicPartition::new(topic.name.as_str(), partition.partition_index), offset);
+            offsets.insert(
+                TopicPartition::new(topic.name.as_str(), partition.partition_index),
+                offset,
+            );
         }
     }
     let instance = instance_id(message.group_instance_id.as_ref());
@@ -44,7 +54,10 @@ pub(super) fn commit(version: i16, body: &mut Bytes) -> Result<Decoded, Malforme
     })
 }
 
-pub(super) fn committed(version: i16, committed: &OffsetCommitResponse) -> Result<Bytes, Malformed> {
+pub(super) fn committed(
+    version: i16,
+    committed: &OffsetCommitResponse,
+) -> Result<Bytes, Malformed> {
     let mut topics: Vec<OffsetCommitResponseTopic> = Vec::new();
     for (partition, error) in &committed.partitions {
         if topics.last().is_none_or(|topic| topic.name.as_str() != partition.topic()) {
@@ -65,7 +78,11 @@ pub(super) fn fetch(version: i16, body: &mut Bytes) -> Result<Vec<RequestBody>, 
     let message: messages::OffsetFetchRequest = read(version, body)?;
     let question = |id: &GroupId, partitions: Option<Partitions>| {
         let require_stable = message.require_stable;
-        RequestBody::OffsetFetch(OffsetFetchRequest { group_id: group(id), partitions, require_stable })
+        RequestBody::OffsetFetch(OffsetFetchRequest {
+            group_id: group(id),
+            partitions,
+            require_stable,
+        })
     };
     if version >= 8 {
         let groups = message.groups.iter().map(|asked| {
@@ -84,7 +101,10 @@ pub(super) fn fetch(version: i16, body: &mut Bytes) -> Result<Vec<RequestBody>, 
     Ok(vec![question(&message.group_id, topics)])
 }
 
-pub(super) fn fetched(version: i16, answers: &[(RequestBody, ResponseBody)]) -> Result<Bytes, Malformed> {
+pub(super) fn fetched(
+    version: i16,
+    answers: &[(RequestBody, ResponseBody)],
+) -> Result<Bytes, Malformed> {
     let mut message = messages::OffsetFetchResponse::default();
     for (question, answer) in answers {
         let ResponseBody::OffsetFetch(fetched) = answer else { continue };
@@ -94,7 +114,9 @@ pub(super) fn fetched(version: i16, answers: &[(RequestBody, ResponseBody)]) -> 
             continue;
         }
         let id = GroupId(text(question.group_id().unwrap_or_default()));
-        let group = OffsetFetchResponseGroup::default().with_group_id(id).with_error_code(fetched.error.number());
+        let group = OffsetFetchResponseGroup::default()
+            .with_group_id(id)
+            .with_error_code(fetched.error.number());
         message.groups.push(group.with_topics(group_topics(fetched)));
     }
     write(version, &message)

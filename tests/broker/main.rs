@@ -10,6 +10,12 @@ mod ending;
 mod foreign;
 mod harness;
 mod joining;
+#[cfg(feature = "consumer")]
+mod librdkafka;
+#[cfg(feature = "consumer")]
+mod mixed;
+#[cfg(feature = "consumer")]
+mod moving;
 mod refusals;
 mod r#static;
 mod topics;

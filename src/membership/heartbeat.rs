@@ -25,7 +25,7 @@ pub(super) struct Heartbeats {
     /// The next goes out as soon as it can.
     due: bool,
     /// What the plan said about the interval.
-    pub(super) told_interval: Option<Duration>,
+    told_interval: Option<Duration>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,
@@ -254,6 +254,14 @@ impl<H: Holding> Membership<H> {
         let (first, max) = (self.config.retry_backoff, self.config.retry_backoff_max);
         let wait = self.jitter.backoff(first, max, self.heartbeats.failures);
         self.timers.set(Timer::Heartbeat, after(now, wait.min(self.longest_interval())));
+    }
+
+    /// What the plan says of the interval. It counts from now on: a member that joined on the default would else be
+    /// the last to see who joins after it.
+    pub(super) fn take_interval(&mut self, now: Instant, told: Option<Duration>) {
+        self.heartbeats.told_interval = told;
+        let next = after(now, self.interval());
+        self.timers.bring_forward(Timer::Heartbeat, next);
     }
 
     fn interval(&mut self) -> Duration {

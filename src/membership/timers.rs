@@ -69,6 +69,13 @@ impl Timers {
         }
     }
 
+    /// Has a timer that runs run out at `at`, if that is sooner.
+    pub(super) fn bring_forward(&mut self, timer: Timer, at: Instant) {
+        if let Some(Some(set)) = self.0.get_mut(timer as usize) {
+            *set = at.min(*set);
+        }
+    }
+
     pub(super) fn stop(&mut self, timer: Timer) {
         if let Some(slot) = self.0.get_mut(timer as usize) {
             *slot = None;
@@ -112,5 +119,20 @@ mod tests {
         }
         assert_eq!(timers.expire(now), Timer::ALL);
         assert_eq!(timers.expire(now), []);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any instant will do")]
+    fn only_a_timer_that_runs_is_brought_forward_and_never_put_off() {
+        let now = Instant::now();
+        let later = after(now, Duration::from_secs(1));
+        let mut timers = Timers::default();
+        timers.bring_forward(Timer::Heartbeat, now);
+        assert_eq!(timers.next(), None);
+        timers.set(Timer::Heartbeat, later);
+        timers.bring_forward(Timer::Heartbeat, after(later, Duration::from_secs(1)));
+        assert_eq!(timers.next(), Some(later));
+        timers.bring_forward(Timer::Heartbeat, now);
+        assert_eq!(timers.next(), Some(now));
     }
 }

@@ -3,6 +3,20 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod assigners;
+mod assigning;
+mod coordinator;
+mod ending;
+mod foreign;
 mod harness;
 mod joining;
 mod pieces;
+#[cfg(feature = "consumer")]
+mod librdkafka;
+#[cfg(feature = "consumer")]
+mod mixed;
+#[cfg(feature = "consumer")]
+mod moving;
+mod refusals;
+mod r#static;
+mod topics;

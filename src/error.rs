@@ -138,7 +138,7 @@ pub enum Error {
     AssignFailed(String),
 
     /// An answer, or the plan of another member, fits nothing we asked. The membership is over.
-    #[error("the coordinator's answer fits no request of ours: {0}")]
+    #[error("a broker's answer fits no request of ours: {0}")]
     Inconsistent(String),
 
     /// The broker cannot carry a request that this member needs. The membership is over.

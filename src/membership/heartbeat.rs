@@ -25,7 +25,7 @@ pub(super) struct Heartbeats {
     /// The next goes out as soon as it can.
     due: bool,
     /// What the plan said about the interval.
-    told_interval: Option<Duration>,
+    pub(super) told_interval: Option<Duration>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,

@@ -216,6 +216,15 @@ impl<H: Holding> Membership<H> {
         &self.held
     }
 
+    /// Until when the revocation under way must be released.
+    #[cfg(test)]
+    pub(crate) fn revocation_deadline(&self) -> Option<Instant> {
+        match &self.round.step {
+            Step::Revoking(revocation) => Some(revocation.deadline),
+            _ => None,
+        }
+    }
+
     /// How the membership ended; its events may still be waiting for the application.
     pub(crate) fn ended(&self) -> Option<&Ended> {
         self.ended.as_ref()

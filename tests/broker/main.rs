@@ -10,13 +10,13 @@ mod ending;
 mod foreign;
 mod harness;
 mod joining;
-mod pieces;
 #[cfg(feature = "consumer")]
 mod librdkafka;
 #[cfg(feature = "consumer")]
 mod mixed;
 #[cfg(feature = "consumer")]
 mod moving;
+mod pieces;
 mod refusals;
 mod r#static;
 mod topics;

@@ -2,5 +2,9 @@
 
 mod harness;
 
+mod commits;
+mod coordinators;
+mod endings;
 mod events;
+mod faults;
 mod round_trips;

@@ -55,20 +55,22 @@ impl Commits {
         let codes = response.partitions;
         let telling = codes.iter().map(|(_, code)| *code).max_by_key(|code| weight(*code));
         if let Some(commit) = self.under_way.get_mut(&id) {
-            commit.refused = codes.into_iter().filter(|(_, code)| !code.is_none()).collect();
+            // A part may be sent again: its last answer counts.
+            commit.refused.retain(|(known, _)| codes.iter().all(|(at, _)| at != known));
+            commit.refused.extend(codes.into_iter().filter(|(_, code)| !code.is_none()));
         }
         telling.unwrap_or_default()
     }
 
-    /// A part of a commit has ended; the last one ends the commit.
+    /// A part of a commit has ended; the last one ends the commit. Gives back what was not stored.
     pub(super) fn part_ended(
         &mut self,
         id: CommitId,
         part: impl Fn(&Offsets) -> Offsets,
         end: CommitEnd,
-    ) {
+    ) -> Offsets {
         let Some(commit) = self.under_way.get_mut(&id) else {
-            return;
+            return Offsets::new();
         };
         let part = part(&commit.open);
         commit.open.retain(|partition, _| !part.contains_key(partition));
@@ -82,12 +84,14 @@ impl Commits {
             CommitEnd::Closed => Some(CommitError::Closed),
             CommitEnd::TooMany => Some(CommitError::TooMany),
         };
+        let stored = error.is_none();
         commit.error = commit.error.take().or(error);
         if commit.open.is_empty() {
             if let Some(commit) = self.under_way.remove(&id) {
                 commit.finish();
             }
         }
+        if stored { Offsets::new() } else { part }
     }
 
     /// Ends everything that is left, and says what was not stored.
@@ -114,12 +118,14 @@ impl Commit {
     }
 }
 
-/// How much a partition's code says about the membership: most says what concerns the whole commit.
+/// How much a partition's code says: most, what concerns the membership; then what may pass; least, what is the
+/// partition's own affair.
 fn weight(code: ErrorCode) -> u8 {
-    match code {
-        ErrorCode::None => 0,
-        _ if recovery(ApiKey::OffsetCommit, code) == Recovery::Report => 1,
-        _ => 2,
+    match recovery(ApiKey::OffsetCommit, code) {
+        Recovery::Proceed => 0,
+        Recovery::Report => 1,
+        Recovery::Retry => 2,
+        _ => 3,
     }
 }
 

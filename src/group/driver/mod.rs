@@ -123,6 +123,8 @@ struct Ending {
     deserted: bool,
     /// Events go behind the one that was not taken, for there will be no driver to hand them out one by one.
     leaves_the_rest: bool,
+    /// Whose commit has ended since without being stored.
+    left: Offsets,
     waiting: Vec<oneshot::Sender<Result<Offsets, Error>>>,
     ended: Option<Option<Error>>,
 }
@@ -314,7 +316,8 @@ impl<P: Hosted> Driver<P> {
         let ended = self.ending.ended.take().flatten();
         self.client.close_lane(self.lane);
         self.commands.close();
-        let left = self.commits.close_all();
+        let mut left = std::mem::take(&mut self.ending.left);
+        left.append(&mut self.commits.close_all());
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Commit { reply, .. } => {

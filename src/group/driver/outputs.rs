@@ -48,7 +48,10 @@ impl<P: Hosted> Driver<P> {
             }
             Output::CommitEnded { commit, items, end } => {
                 let part = |offsets: &_| P::offsets_of(&items, offsets);
-                self.commits.part_ended(commit, part, end);
+                let mut left = self.commits.part_ended(commit, part, end);
+                if self.ending.asked {
+                    self.ending.left.append(&mut left);
+                }
             }
             Output::DropRounds => self.client.close_lane(self.lane),
             Output::Work { id, work } => self.work(id, work),

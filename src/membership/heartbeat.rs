@@ -204,16 +204,20 @@ impl<H: Holding> Membership<H> {
         self.watch_ownership();
     }
 
-    fn watch_ownership(&mut self) {
+    pub(super) fn watch_ownership(&mut self) {
         if let Some(until) = self.owned_until() {
             self.timers.set(Timer::Session, until);
         }
     }
 
-    /// Until when our session and our generation cannot have ended without our knowing: a round that left us behind
-    /// (our JoinGroup or SyncGroup never arrived) began after the last heartbeat that knew of none, and takes its time.
+    /// Until when our session and our generation cannot have ended without our knowing. A round that leaves us behind
+    /// begins after the last heartbeat that knew of none, and takes its time; with JoinGroup or SyncGroup out we are
+    /// part of it.
     pub(crate) fn owned_until(&self) -> Option<Instant> {
         let session = after(self.heartbeats.alive?, self.config.session_timeout);
+        if self.is_round_out() {
+            return Some(session);
+        }
         let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
         Some(session.min(round))
     }
@@ -222,6 +226,9 @@ impl<H: Holding> Membership<H> {
     pub(super) fn on_ownership_over(&mut self, now: Instant) {
         if !self.keeps(Rule::LoseAtSessionEnd) {
             return;
+        }
+        if self.owned_until().is_some_and(|until| until > now) {
+            return self.watch_ownership();
         }
         let session = self.heartbeats.alive.map(|at| after(at, self.config.session_timeout));
         let is_session_over = session.is_none_or(|end| end <= now);

@@ -56,10 +56,9 @@ impl<H: Holding> Membership<H> {
     /// can end, the same request goes out once more: it takes the place of one that is parked, and costs nothing.
     fn ask_again_in_time(&mut self, now: Instant, request: &GroupRequest) {
         self.timers.stop(Timer::AskAgain);
-        self.round.asked = None;
+        self.round.asked = Some(request.clone()).filter(|_| !self.held.is_empty());
         let before_its_end = self.revoke_until(now);
-        if !self.held.is_empty() && before_its_end > now {
-            self.round.asked = Some(request.clone());
+        if self.round.asked.is_some() && before_its_end > now {
             self.timers.set(Timer::AskAgain, before_its_end);
         }
     }

@@ -116,6 +116,17 @@ fn a_cooperative_member_asks_again_before_a_round_can_leave_it_behind() {
 }
 
 #[test]
+fn an_answer_to_join_group_that_must_have_been_given_is_asked_for_again() {
+    let mut script = Script::dynamic().cooperative().settled(&[1]);
+    script.rebalance();
+    script.log.clear();
+    script.beats = Some(ErrorCode::IllegalGeneration);
+    script.pass(Duration::from_secs(7));
+    assert_eq!(script.log, ["DropRounds", "JoinGroup"]);
+    assert_eq!(script.lost(), None);
+}
+
+#[test]
 fn a_member_owns_nothing_past_the_end_of_a_round_that_it_may_have_missed() {
     let rebalance_timeout = Duration::from_secs(20);
     let mut script = Script::with(MembershipConfig { rebalance_timeout, ..config() }).settled(&[1]);

@@ -4,6 +4,8 @@
 
 pub mod assign;
 pub mod client;
+#[cfg(feature = "consumer")]
+mod consumer;
 mod error;
 mod group;
 mod membership;

@@ -18,6 +18,11 @@ pub mod types;
 mod wire;
 
 pub use client::Client;
+#[cfg(feature = "consumer")]
+pub use consumer::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Header, RebalanceListener, Record, Timestamp,
+    list_to_offsets, offsets_to_list,
+};
 pub use error::{CommitError, Error};
 pub use group::{
     AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder,

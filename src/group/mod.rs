@@ -2,6 +2,8 @@
 
 mod builder;
 mod command;
+#[cfg(feature = "consumer")]
+mod data_plane;
 mod driver;
 mod event;
 mod gather;
@@ -17,6 +19,10 @@ mod settings;
 mod status;
 
 pub use builder::GroupMemberBuilder;
+#[cfg(feature = "consumer")]
+pub(crate) use data_plane::DataPlane;
+#[cfg(feature = "consumer")]
+pub(crate) use driver::now;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
 pub use handle::{GroupMetadata, MemberHandle};

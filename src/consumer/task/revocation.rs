@@ -12,8 +12,8 @@ use crate::error::CommitError;
 use crate::group::{Hold, MemberHandle};
 use crate::types::Partitions;
 
-/// How much of the time is kept for the commit: a tenth, and at the most this.
-const FOR_THE_COMMIT: Duration = Duration::from_secs(3);
+/// How much of the time is kept for the commit, if the application takes the rest: a tenth, and at the most this.
+const KEPT: Duration = Duration::from_secs(3);
 
 /// The wait before a commit is tried again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -33,16 +33,19 @@ impl Revocation {
     /// themselves; this does not look beyond it. Cancel safe: dropped, it gives up without a commit.
     pub(super) async fn run(mut self) {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let finish_by = self.deadline - FOR_THE_COMMIT.min(left / 10);
+        let finish_by = self.deadline - KEPT.min(left / 10);
         let finished = async {
             self.heard.get().await;
             self.commits.hand_over.finished(&self.partitions).await;
         };
         let in_time = timeout_at(finish_by, finished).await.is_ok();
         tracing::debug!(partitions = ?self.partitions, in_time, "giving up");
-        let committed = self.commits.commit_until(self.deadline, &self.partitions);
-        // Too late is the same as not at all: whoever comes next reads on from the last commit.
-        drop(timeout_at(self.deadline, committed).await);
+        // Whoever comes next reads on from the last commit. A coordinator that does not answer holds up the group for a
+        // quarter of its time, as it does the commits of applications.
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let commit_by = self.deadline - left.mul_f64(0.75);
+        let committed = self.commits.commit_until(commit_by, &self.partitions);
+        drop(timeout_at(commit_by, committed).await);
         self.commits.hand_over.forget(&self.partitions);
         drop(self.hold);
     }

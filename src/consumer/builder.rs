@@ -19,8 +19,7 @@ use super::task::{Parts, Task};
 use crate::assign::PartitionAssigner;
 use crate::client::Client;
 use crate::error::Error;
-use crate::group::{DataPlane, Gather, GroupMemberBuilder};
-use crate::membership::LeavePolicy;
+use crate::group::{DataPlane, Gather, GroupMemberBuilder, LeavePolicy};
 use crate::subscription::OnAssignError;
 
 /// Says what a [`Consumer`] is to be: all that a [`GroupMemberBuilder`] says, and where and how to read.

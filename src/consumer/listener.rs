@@ -121,7 +121,8 @@ impl Listening {
         let (reply, answer) = oneshot::channel();
         if let Some(listener) = &self.listener {
             let call = call(Arc::clone(listener));
-            let call = async move { drop(reply.send(call.await).ok()) };
+            // Nobody waits for an answer that comes too late.
+            let call = async move { drop(reply.send(call.await)) };
             if self.calls.try_send(Box::pin(call)).is_err() {
                 error!("a rebalance listener was not called: its runtime has ended, or it hangs");
             }

@@ -5,14 +5,18 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::builder::GroupMemberBuilder;
 use super::handle::MemberHandle;
 use super::join;
 use super::settings::Settings;
-use crate::client::{Client, ClientError};
+use crate::client::Client;
 use crate::error::Error;
 use crate::subscription::Selection;
-use crate::types::Cluster;
+use crate::types::{Cluster, Partitions, TopicPartition};
+use crate::wire::ErrorCode;
+use crate::wire::api::OffsetAt;
 
 /// The options of a member that concern reading.
 #[derive(Clone, Debug)]
@@ -54,7 +58,34 @@ impl GroupMemberBuilder {
     }
 }
 
+/// An edge of a partition.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Edge {
+    /// Its first record.
+    Start,
+    /// Behind its last record.
+    End,
+}
+
 impl MemberHandle {
+    /// Where partitions start or end, or why it is not known. Cancel safe.
+    pub(crate) async fn edges(
+        &self,
+        partitions: &Partitions,
+        edge: Edge,
+        deadline: Instant,
+    ) -> Result<BTreeMap<TopicPartition, Result<i64, ErrorCode>>, Error> {
+        let at = match edge {
+            Edge::Start => OffsetAt::Earliest,
+            Edge::End => OffsetAt::Latest,
+        };
+        let listed = self.client.list_offsets(partitions, at, deadline).await;
+        let listed = listed.map_err(|error| join::refused(&self.group_id, error))?;
+        // Both edges exist for every partition; an answer without an offset is none.
+        let known = |offset: Option<i64>| offset.ok_or(ErrorCode::LeaderNotAvailable);
+        Ok(listed.into_iter().map(|(at, offset)| (at, offset.and_then(known))).collect())
+    }
+
     /// The way to the cluster.
     pub(crate) fn client(&self) -> &Client {
         &self.client
@@ -63,10 +94,5 @@ impl MemberHandle {
     /// The cluster as it is known now.
     pub(crate) fn cluster(&self) -> Arc<Cluster> {
         Arc::clone(&self.client.cluster().borrow())
-    }
-
-    /// What a client's error says to the application.
-    pub(crate) fn explain(&self, error: ClientError) -> Error {
-        join::refused(&self.group_id, error)
     }
 }

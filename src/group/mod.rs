@@ -20,7 +20,7 @@ mod status;
 
 pub use builder::GroupMemberBuilder;
 #[cfg(feature = "consumer")]
-pub(crate) use data_plane::DataPlane;
+pub(crate) use data_plane::{DataPlane, Edge};
 #[cfg(feature = "consumer")]
 pub(crate) use driver::now;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
@@ -29,3 +29,6 @@ pub use handle::{GroupMetadata, MemberHandle};
 pub use member::GroupMember;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};
+
+#[cfg(feature = "consumer")]
+pub(crate) use crate::membership::LeavePolicy;

@@ -3,5 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[cfg(feature = "consumer")]
+mod consuming;
 mod harness;
 mod joining;

@@ -18,6 +18,7 @@ impl Signal {
     }
 
     /// Whether it was set; it is not afterwards.
+    #[cfg(test)]
     pub(in crate::consumer) fn take(&self) -> bool {
         std::mem::take(&mut *self.lock())
     }

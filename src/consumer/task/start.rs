@@ -1,6 +1,5 @@
 //! Where to start reading: what the listener says, what is committed, or `auto.offset.reset`.
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +7,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use crate::client::Backoff;
+use crate::client::{ApiKey, Backoff};
 use crate::consumer::hand_over::HandOver;
 use crate::consumer::ledger::Epoch;
 use crate::consumer::pump::Start;
 use crate::consumer::reset::AutoOffsetReset;
 use crate::error::Error;
-use crate::group::MemberHandle;
+use crate::group::{Edge, MemberHandle};
 use crate::types::{Offsets, Partitions, TopicPartition};
-use crate::wire::ApiKey;
-use crate::wire::api::OffsetAt;
 
 /// How long one look at where partitions start and end may take; then the ones without an answer are tried again.
 const LOOK: Duration = Duration::from_secs(10);
@@ -35,7 +32,7 @@ pub(super) struct Starting {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) starts: Vec<(TopicPartition, Start)>,
-    pub(super) search: Option<Search>,
+    pub(super) search: Option<Box<Search>>,
 }
 
 /// Looks for the start of partitions, until each has one or is not ours any more.
@@ -90,11 +87,10 @@ impl Search {
         };
         starts.extend(self.take(start));
         self.refuse_to_guess();
-        for (reset, at) in [
-            (AutoOffsetReset::Earliest, OffsetAt::Earliest),
-            (AutoOffsetReset::Latest, OffsetAt::Latest),
-        ] {
-            self.reset(reset, at, starts).await?;
+        for (reset, edge) in
+            [(AutoOffsetReset::Earliest, Edge::Start), (AutoOffsetReset::Latest, Edge::End)]
+        {
+            self.reset(reset, edge, starts).await?;
         }
         Ok(())
     }
@@ -114,7 +110,7 @@ impl Search {
     async fn reset(
         &mut self,
         reset: AutoOffsetReset,
-        at: OffsetAt,
+        edge: Edge,
         starts: &mut Vec<(TopicPartition, Start)>,
     ) -> Result<(), Error> {
         let wanted = self.starting.iter().filter(|starting| starting.reset == reset);
@@ -123,15 +119,11 @@ impl Search {
             return Ok(());
         }
         info!(?wanted, ?reset, "no offset is committed");
-        let listed = self.handle.client().list_offsets(&wanted, at, Instant::now() + LOOK).await;
-        let listed = listed.map_err(|error| self.handle.explain(error))?;
-        let offsets: BTreeMap<_, _> = listed
-            .iter()
-            .filter_map(|(at, listed)| Some((at, listed.as_ref().ok().copied().flatten()?)))
-            .collect();
-        starts.extend(self.take(|starting| offsets.get(&starting.at).copied()));
-        match listed.values().find_map(|listed| listed.as_ref().err()) {
-            Some(code) => Err(Error::Refused { api: ApiKey::ListOffsets, code: *code }),
+        let edges = self.handle.edges(&wanted, edge, Instant::now() + LOOK).await?;
+        let offset = |starting: &Starting| edges.get(&starting.at).and_then(|edge| edge.ok());
+        starts.extend(self.take(offset));
+        match edges.values().find_map(|edge| edge.err()) {
+            Some(code) => Err(Error::Refused { api: ApiKey::ListOffsets, code }),
             None => Ok(()),
         }
     }
@@ -150,7 +142,7 @@ impl Search {
     }
 
     fn found(self, starts: Vec<(TopicPartition, Start)>) -> Found {
-        let search = (!self.starting.is_empty()).then_some(self);
+        let search = (!self.starting.is_empty()).then(|| Box::new(self));
         Found { starts, search }
     }
 

@@ -8,6 +8,8 @@ mod assigning;
 mod coordinator;
 mod ending;
 mod foreign;
+#[cfg(feature = "consumer")]
+mod consuming;
 mod harness;
 mod joining;
 #[cfg(feature = "consumer")]

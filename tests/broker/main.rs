@@ -5,11 +5,11 @@ mod common;
 
 mod assigners;
 mod assigning;
+#[cfg(feature = "consumer")]
+mod consuming;
 mod coordinator;
 mod ending;
 mod foreign;
-#[cfg(feature = "consumer")]
-mod consuming;
 mod harness;
 mod joining;
 #[cfg(feature = "consumer")]

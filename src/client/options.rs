@@ -190,6 +190,7 @@ impl ClientOptions {
     }
 
     /// `bootstrap.servers`, as one text.
+    #[cfg(feature = "consumer")]
     pub(crate) fn servers(&self) -> String {
         self.bootstrap_servers.join(",")
     }

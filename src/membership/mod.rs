@@ -39,7 +39,10 @@ pub(crate) use output::{
     CommitEnd, CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, Output, RequestId,
     Work, WorkId,
 };
+#[cfg(any(test, feature = "test-util"))]
 pub use rule::Rule;
+#[cfg(not(any(test, feature = "test-util")))]
+use rule::Rule;
 
 use self::commits::Commits;
 use self::coordinator::Coordinator;

@@ -7,3 +7,5 @@ mod common;
 mod consuming;
 mod harness;
 mod joining;
+#[cfg(feature = "consumer")]
+mod victim;

@@ -41,7 +41,7 @@ impl Victim {
         let (send, reads) = mpsc::channel();
         std::thread::spawn(move || {
             let read = lines.map_while(Result::ok).filter_map(|line| parse(&line));
-            read.for_each(|read| drop(send.send(read)));
+            let _all_taken = read.map(|read| send.send(read)).all(|sent| sent.is_ok());
         });
         Self { process, reads }
     }

@@ -1,9 +1,7 @@
 //! Records through rdkafka: none lost, none twice without need, whoever restarts or dies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use kafka_group::assign::RangeAssigner;
@@ -14,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::common::{Kafka, own_cluster, unique};
 use crate::harness::SOON;
+use crate::victim::{Read, Victim};
 
 /// A record's place in its topic.
 type Place = (i32, i64);
@@ -35,7 +34,7 @@ async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) 
     let produce = move || {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", bootstrap).set("enable.idempotence", "true");
-        let producer: BaseProducer = config.create().unwrap();
+        let producer: BaseProducer = config.create().expect("a producer");
         for (_, partition) in (0..records).zip((0..partitions).cycle()) {
             let mut record = BaseRecord::<(), str>::to(&topic).partition(partition).payload("book");
             while let Err((_, unsent)) = producer.send(record) {
@@ -43,9 +42,9 @@ async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) 
                 producer.poll(Duration::from_millis(10));
             }
         }
-        producer.flush(SOON).unwrap();
+        producer.flush(SOON).expect("all written");
     };
-    tokio::task::spawn_blocking(produce).await.unwrap();
+    tokio::task::spawn_blocking(produce).await.expect("a producer that does not panic");
 }
 
 async fn next(consumer: &mut Consumer) -> Record {
@@ -62,34 +61,38 @@ fn place(record: &Record) -> Place {
 struct Seen(Arc<Mutex<BTreeMap<Place, usize>>>);
 
 impl Seen {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Place, usize>> {
+        self.0.lock().expect("nobody panics with it")
+    }
+
     fn add(&self, record: &Record) {
-        *self.0.lock().unwrap().entry(place(record)).or_default() += 1;
+        *self.lock().entry(place(record)).or_default() += 1;
     }
 
     fn repeated(&self) -> usize {
-        self.0.lock().unwrap().values().filter(|times| **times > 1).count()
+        self.lock().values().filter(|times| **times > 1).count()
     }
 
     /// Waits until so many records were read.
     async fn reaches(&self, records: usize) {
         let reached = async {
-            while self.0.lock().unwrap().len() < records {
+            while self.lock().len() < records {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         let in_time = tokio::time::timeout(2 * SOON, reached).await;
-        in_time.unwrap_or_else(|_| panic!("{} of {records}", self.0.lock().unwrap().len()));
+        in_time.unwrap_or_else(|_| panic!("{} of {records}", self.lock().len()));
     }
 }
 
 /// A member that reads and marks until the membership is asked to end.
 fn read(mut consumer: Consumer, seen: Seen) -> JoinHandle<usize> {
     tokio::spawn(async move {
-        while let Some(record) = consumer.recv().await.unwrap() {
+        while let Some(record) = consumer.recv().await.expect("no error") {
             seen.add(&record);
             consumer.mark_processed(&record);
         }
-        consumer.close().await.unwrap().len()
+        consumer.close().await.expect("it was over already").len()
     })
 }
 
@@ -246,89 +249,77 @@ async fn three_static_members_lose_nothing_to_a_restart_and_a_dead_coordinator()
         member.close().await.unwrap();
         assert_eq!(reading.await.unwrap(), 0);
     }
-    assert_eq!(seen.0.lock().unwrap().len(), 100_000);
+    assert_eq!(seen.lock().len(), 100_000);
     let committed: i64 = kafka.admin().committed(&group).values().sum();
     assert_eq!(committed, 100_000);
 }
 
-/// How the process that is to be killed learns what to read.
-const VICTIM: &str = "KAFKA_GROUP_TEST_VICTIM";
-
-/// Not a test by itself: the process that the next test kills.
-#[tokio::test]
-async fn victim() {
-    let Ok(names) = std::env::var(VICTIM) else {
-        return;
-    };
-    let [bootstrap, group, topic] = names.split(' ').collect::<Vec<_>>()[..] else {
-        panic!("{names}");
-    };
-    let mut member =
-        consumer(bootstrap, group, topic).group_instance_id("ann").join().await.unwrap();
-    let mut work = tokio::time::interval(Duration::from_millis(1));
-    loop {
-        let record = next(&mut member).await;
-        let (partition, offset) = place(&record);
-        println!("{} {partition} {offset}", member.handle().group_metadata().generation);
-        member.mark_processed(&record);
-        work.tick().await;
-    }
-}
-
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_records_come_again_only_from_the_last_commit_on() {
     let kafka = Kafka::shared();
     let (group, topic) = (unique("group"), unique("topic"));
     kafka.admin().create_topic(&topic, 4, 1);
     produce(kafka.bootstrap(), &topic, 4, 4000).await;
 
-    let names = format!("{} {group} {topic}", kafka.bootstrap());
-    let (generation, before) =
-        tokio::task::spawn_blocking(move || read_and_die(&names, 1500)).await.unwrap();
+    let properties = [
+        ("bootstrap.servers", kafka.bootstrap()),
+        ("group.id", &group),
+        ("group.instance.id", "ann"),
+    ];
+    let victim = Victim::start(&topic, &properties);
+    let mut before: Vec<Read> = (0..1500).map(|_| victim.next()).collect();
+    before.extend(victim.kill());
     let committed = kafka.admin().committed(&group);
 
-    let mut ann = consumer(kafka.bootstrap(), &group, &topic);
-    ann = ann.group_instance_id("ann");
+    let ann = consumer(kafka.bootstrap(), &group, &topic).group_instance_id("ann");
     let mut ann = ann.join().await.unwrap();
-    let expected: BTreeSet<Place> = (0..4)
-        .flat_map(|partition| {
-            let next = committed.get(&(topic.clone(), partition)).copied().unwrap_or_default();
-            assert!((0..next).all(|offset| before.contains(&(partition, offset))));
-            (next..1000).map(move |offset| (partition, offset))
-        })
-        .collect();
+    let generation = before[0].generation;
+    let before: BTreeSet<Place> = before.iter().map(|read| (read.partition, read.offset)).collect();
+    let mut expected = BTreeSet::new();
+    for partition in 0..4 {
+        let next = committed.get(&(topic.clone(), partition)).copied().unwrap_or_default();
+        assert!((0..next).all(|offset| before.contains(&(partition, offset))));
+        expected.extend((next..1000).map(|offset| (partition, offset)));
+    }
     let mut after = BTreeSet::new();
     for _ in 0..expected.len() {
         after.insert(place(&next(&mut ann).await));
     }
     assert_eq!(after, expected);
-    assert_eq!(ann.handle().group_metadata().generation.to_string(), generation);
+    assert_eq!(ann.handle().group_metadata().generation.0, generation);
     ann.leave().await.unwrap();
 }
 
-/// Starts a victim, and kills it when it has read so many records. Gives its generation, and all that it has read.
-fn read_and_die(names: &str, records: usize) -> (String, BTreeSet<Place>) {
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "consuming::victim", "--nocapture"])
-        .env(VICTIM, names)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines();
-    let (mut generation, mut read) = (String::new(), BTreeSet::new());
-    // What is in the pipe when it dies was read, too.
-    while let Some(Ok(line)) = lines.next() {
-        let words: Vec<&str> = line.split(' ').collect();
-        if let [now, partition, offset] = words[..] {
-            if let (Ok(partition), Ok(offset)) = (partition.parse(), offset.parse()) {
-                generation = now.to_owned();
-                read.insert((partition, offset));
-            }
-        }
-        if read.len() == records {
-            victim.kill().unwrap();
-        }
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_was_paused_for_longer_than_its_session_hands_out_nothing_that_it_lost() {
+    let kafka = Kafka::shared();
+    let (group, topic) = (unique("group"), unique("topic"));
+    kafka.admin().create_topic(&topic, 4, 1);
+    produce(kafka.bootstrap(), &topic, 4, 8000).await;
+
+    let properties = [
+        ("bootstrap.servers", kafka.bootstrap()),
+        ("group.id", &group),
+        ("session.timeout.ms", "6000"),
+    ];
+    let victim = Victim::start(&topic, &properties);
+    let first = victim.next();
+    for _ in 0..300 {
+        victim.next();
     }
-    victim.wait().unwrap();
-    (generation, read)
+    victim.pause();
+
+    // Its session ends, and somebody else has everything, and reads nothing of it.
+    let ann = consumer(kafka.bootstrap(), &group, &topic).join().await.unwrap();
+    let mut status = ann.handle().status();
+    let all = status.wait_for(|status| status.assignment.len() == 4);
+    tokio::time::timeout(SOON, all).await.expect("in time").unwrap();
+    victim.reads();
+    victim.resume();
+
+    // It may have had one record in its hands.
+    let again = std::iter::repeat_with(|| victim.next());
+    let late = again.take_while(|read| read.generation == first.generation).count();
+    assert!(late <= 1, "{late} records were handed out after their partitions were lost");
+    drop(ann);
 }

@@ -22,3 +22,5 @@ mod pieces;
 mod refusals;
 mod r#static;
 mod topics;
+#[cfg(feature = "consumer")]
+mod victim;

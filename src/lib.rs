@@ -5,6 +5,8 @@
 
 pub mod assign;
 pub mod client;
+#[cfg(feature = "consumer")]
+mod consumer;
 mod error;
 mod group;
 mod membership;
@@ -21,6 +23,11 @@ mod wire;
 pub use group::PieceMember;
 
 pub use client::Client;
+#[cfg(feature = "consumer")]
+pub use consumer::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Header, RebalanceListener, Record, Timestamp,
+    list_to_offsets, offsets_to_list,
+};
 pub use error::{CommitError, Error};
 pub use group::{
     AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder,

@@ -30,26 +30,26 @@ fn notices_the_lack_of(rule: Rule) {
     assert!(noticed, "a thousand storms did not show that {rule:?} is off");
 }
 
-// Four tests, so that they run side by side: 2,400 storms.
+// Four tests, so that they run side by side: 2,100 storms.
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_first_quarter() {
-    weather_all(0..600);
+    weather_all(0..525);
 }
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_second_quarter() {
-    weather_all(600..1200);
+    weather_all(525..1050);
 }
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_third_quarter() {
-    weather_all(1200..1800);
+    weather_all(1050..1575);
 }
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_fourth_quarter() {
-    weather_all(1800..2400);
+    weather_all(1575..2100);
 }
 
 #[test]

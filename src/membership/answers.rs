@@ -34,6 +34,7 @@ impl<H: Holding> Membership<H> {
             sent.id == id || takes_stale && answer.as_ref().is_ok_and(|answer| fits(sent, answer))
         }) {
             self.timers.stop(Timer::RoundAnswer);
+            self.timers.stop(Timer::AskAgain);
             self.on_round_answer(now, &sent, answer);
         } else if let Some(sent) = self.heartbeats.out.take_if(|sent| sent.id == id) {
             self.on_heartbeat_answer(now, &sent, answer);
@@ -107,6 +108,7 @@ impl<H: Holding> Membership<H> {
             Timer::Session => self.on_ownership_over(now),
             Timer::Revocation => self.on_revocation_over(now),
             Timer::Scheduled => self.on_scheduled(),
+            Timer::AskAgain => self.on_ask_again(now),
             Timer::Progress => self.on_stalled(now),
             Timer::Close => self.on_close_deadline(now),
             Timer::CommitExpiry => self.on_commits_expired(now),

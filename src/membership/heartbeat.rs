@@ -33,6 +33,8 @@ pub(super) struct Heartbeats {
     pub(super) alive: Option<Instant>,
     /// When what was answered last without a rebalance was sent: no round began before.
     pub(super) calm: Option<Instant>,
+    /// A heartbeat said that the round is over whose JoinGroup we wait for.
+    is_overtaken: bool,
     /// The application knows that the coordinator refuses the group to us.
     unauthorized: bool,
 }
@@ -83,6 +85,7 @@ impl<H: Holding> Membership<H> {
     /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
     pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
         self.heartbeats.failures = 0;
+        self.heartbeats.is_overtaken = false;
         if is_new {
             self.heartbeats.alive = self.heartbeats.alive.max(Some(join.at));
         }
@@ -159,8 +162,8 @@ impl<H: Holding> Membership<H> {
                 self.lose_coordinator(now);
                 self.beat_after_failure(now);
             }
-            // The answer to our JoinGroup may be on its way: it counted the generation up.
             Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+                self.on_overtaken(now);
                 self.beat_later(now, sent, beat.throttle);
             }
             other if is_current || !self.keeps(Rule::DropStaleAnswers) => {
@@ -176,6 +179,14 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.unauthorized = false;
         if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
             self.no_round_before(sent);
+        }
+    }
+
+    /// The round has ended, and the answer to our JoinGroup is on its way, or was lost: then it is asked for again, as
+    /// who does not sync is thrown out.
+    fn on_overtaken(&mut self, now: Instant) {
+        if std::mem::replace(&mut self.heartbeats.is_overtaken, true) {
+            self.on_ask_again(now);
         }
     }
 
@@ -204,16 +215,20 @@ impl<H: Holding> Membership<H> {
         self.watch_ownership();
     }
 
-    fn watch_ownership(&mut self) {
+    pub(super) fn watch_ownership(&mut self) {
         if let Some(until) = self.owned_until() {
             self.timers.set(Timer::Session, until);
         }
     }
 
-    /// Until when our session and our generation cannot have ended without our knowing: a round that left us behind
-    /// (our JoinGroup or SyncGroup never arrived) began after the last heartbeat that knew of none, and takes its time.
+    /// Until when our session and our generation cannot have ended without our knowing. A round that leaves us behind
+    /// begins after the last heartbeat that knew of none, and takes its time; with JoinGroup or SyncGroup out we are
+    /// part of it.
     pub(crate) fn owned_until(&self) -> Option<Instant> {
         let session = after(self.heartbeats.alive?, self.config.session_timeout);
+        if self.is_round_out() {
+            return Some(session);
+        }
         let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
         Some(session.min(round))
     }
@@ -222,6 +237,9 @@ impl<H: Holding> Membership<H> {
     pub(super) fn on_ownership_over(&mut self, now: Instant) {
         if !self.keeps(Rule::LoseAtSessionEnd) {
             return;
+        }
+        if self.owned_until().is_some_and(|until| until > now) {
+            return self.watch_ownership();
         }
         let session = self.heartbeats.alive.map(|at| after(at, self.config.session_timeout));
         let is_session_over = session.is_none_or(|end| end <= now);

@@ -29,6 +29,8 @@ pub(super) enum Timer {
     Close,
     /// JoinGroup or SyncGroup is not answered.
     RoundAnswer,
+    /// It is to be sent again before the round can end without us.
+    AskAgain,
     /// A heartbeat is not answered.
     HeartbeatAnswer,
     /// A commit is not answered.
@@ -39,12 +41,13 @@ pub(super) enum Timer {
 
 impl Timer {
     /// In the order in which they are acted on when several have run out: losses first.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Session,
         Self::Revocation,
         Self::Close,
         Self::Progress,
         Self::RoundAnswer,
+        Self::AskAgain,
         Self::HeartbeatAnswer,
         Self::CommitAnswer,
         Self::LeaveAnswer,

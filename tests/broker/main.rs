@@ -7,6 +7,8 @@ mod common;
 
 mod assigners;
 mod assigning;
+#[cfg(feature = "consumer")]
+mod consuming;
 mod coordinator;
 mod ending;
 mod foreign;

@@ -7,4 +7,6 @@ mod coordinators;
 mod endings;
 mod events;
 mod faults;
+mod heartbeats;
+mod options;
 mod round_trips;

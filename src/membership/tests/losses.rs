@@ -104,11 +104,34 @@ fn a_loss_takes_the_place_of_a_revocation_that_is_under_way() {
 }
 
 #[test]
-fn a_cooperative_member_owns_nothing_past_the_end_of_a_round_that_may_have_left_it_behind() {
+fn a_cooperative_member_asks_again_before_a_round_can_leave_it_behind() {
     let mut script = Script::dynamic().cooperative().settled(&[1]);
     script.rebalance();
-    assert_eq!(script.requests(), ["JoinGroup"]);
+    let said = script.last_join().clone();
+    script.log.clear();
     script.pass(REBALANCE);
+    assert_eq!(script.log, ["DropRounds", "JoinGroup"]);
+    assert_eq!(script.last_join(), &said, "the broker parks it in the place of the first");
+    assert_eq!(script.lost(), None, "for we may well be parked");
+}
+
+#[test]
+fn an_answer_to_join_group_that_must_have_been_given_is_asked_for_again() {
+    let mut script = Script::dynamic().cooperative().settled(&[1]);
+    script.rebalance();
+    script.log.clear();
+    script.beats = Some(ErrorCode::IllegalGeneration);
+    script.pass(Duration::from_secs(7));
+    assert_eq!(script.log, ["DropRounds", "JoinGroup"]);
+    assert_eq!(script.lost(), None);
+}
+
+#[test]
+fn a_member_owns_nothing_past_the_end_of_a_round_that_it_may_have_missed() {
+    let rebalance_timeout = Duration::from_secs(20);
+    let mut script = Script::with(MembershipConfig { rebalance_timeout, ..config() }).settled(&[1]);
+    script.beats = None;
+    script.pass(rebalance_timeout + Duration::from_millis(1));
     assert_eq!(script.lost(), Some((&[1].into(), &LossCause::GenerationOver)));
 }
 
@@ -116,7 +139,11 @@ fn a_cooperative_member_owns_nothing_past_the_end_of_a_round_that_may_have_left_
 fn claims_that_became_untrue_under_way_are_taken_back_in_another_round() {
     let mut script = Script::dynamic().cooperative().settled(&[1]);
     script.rebalance();
-    script.pass(REBALANCE);
+    script.beats = None;
+    script.pass(SESSION);
+    assert_eq!(script.lost(), Some((&[1].into(), &LossCause::SessionExpired)));
+    script.sent.retain(|(_, request, _)| matches!(request, GroupRequest::Join(_)));
+    script.beats = Some(ErrorCode::None);
     script.joined(2, "me", "other");
     script.synced(&[]);
     script.pass(Duration::from_secs(4));

@@ -14,8 +14,6 @@ use crate::types::{Generation, GroupInstanceId};
 
 pub(super) const GROUP: &str = "workers";
 pub(super) const SESSION: Duration = Duration::from_secs(6);
-/// Not shorter than the session: else a round can end without a member whose session has not.
-pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 
 /// A member's process. Restarted, it is another process.
 #[derive(Debug)]
@@ -59,10 +57,12 @@ impl Process {
         name: Arc<str>,
         instance: Option<GroupInstanceId>,
         protocol: PieceProtocol,
+        rebalance_timeout: Duration,
         seed: u64,
         broken: Option<Rule>,
     ) -> Self {
-        let member = Membership::new(config(instance.clone()), seed);
+        let config = MembershipConfig { rebalance_timeout, ..config(instance.clone()) };
+        let member = Membership::new(config, seed);
         Self {
             member: match broken {
                 Some(rule) => member.without(rule),
@@ -134,7 +134,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         group_instance_id,
         protocol_type: "pieces".to_owned(),
         session_timeout: SESSION,
-        rebalance_timeout: REBALANCE,
+        rebalance_timeout: Duration::from_secs(10),
         heartbeat_interval: None,
         request_timeout: Duration::from_secs(4),
         retry_backoff: Duration::from_millis(100),

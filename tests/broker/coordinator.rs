@@ -99,7 +99,8 @@ fn a_coordinator_that_dies_while_join_group_is_parked_costs_another_try() {
     let mut bob = loose(group.member());
     assigned(&mut bob, 3);
     settled(&[&ann], 3);
-    let held = ann.status().assignment;
+    let held = ann.now().unwrap().all;
+    assert_eq!(ann.status().assignment, held);
     done(ann.handle().commit(offsets(&held, 1))).unwrap();
     done(ann.handle().rejoin("a test")).unwrap();
     ann.joins();

@@ -130,16 +130,6 @@ impl App {
         self.wait(what, |seen| seen.said.iter().find_map(&wanted))
     }
 
-    /// As [`Self::hears`], looking only at what came after the first `after` events.
-    pub(crate) fn hears_after<T>(
-        &self,
-        after: usize,
-        what: &str,
-        wanted: impl Fn(&Said) -> Option<T>,
-    ) -> T {
-        self.wait(what, |seen| seen.said.iter().skip(after).find_map(&wanted))
-    }
-
     /// Waits until the membership has ended with an error.
     pub(crate) fn fails(&self) -> Error {
         self.wait("an end", |seen| seen.end.clone()).expect_err("not an end that was asked for")

@@ -1,5 +1,7 @@
 //! The real tier: members of ours against a real Kafka.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -55,7 +55,11 @@ impl<P: Hosted> Driver<P> {
             }
             Output::DropRounds => self.client.close_lane(self.lane),
             Output::Work { id, work } => self.work(id, work),
-            Output::Event(event) => self.tell(event),
+            Output::Event(event) => {
+                // Whoever was told of a generation finds it in the status, too: producers commit by it (KIP-447).
+                self.report.observe(&self.machine);
+                self.tell(event);
+            }
         }
     }
 

@@ -162,6 +162,11 @@ pub enum Error {
     #[error("librdkafka: {0}")]
     DataPlane(String),
 
+    /// Nothing is committed for these partitions, and `auto.offset.reset` is `none`. They are assigned and not read; the
+    /// membership goes on. `RebalanceListener::assigned` may say where to start.
+    #[error("no offset is committed for {0:?}, and auto.offset.reset is none")]
+    NoCommittedOffset(Partitions),
+
     /// A commit failed.
     #[error(transparent)]
     Commit(#[from] CommitError),

@@ -1,9 +1,12 @@
 //! Kafka group membership with assigners that the application writes.
 
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
+#![warn(clippy::unwrap_used)]
 
 pub mod assign;
 pub mod client;
+#[cfg(feature = "consumer")]
+mod consumer;
 mod error;
 mod group;
 mod membership;
@@ -15,7 +18,16 @@ mod transport;
 pub mod types;
 mod wire;
 
+#[cfg(any(test, feature = "test-util"))]
+#[doc(hidden)]
+pub use group::PieceMember;
+
 pub use client::Client;
+#[cfg(feature = "consumer")]
+pub use consumer::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Header, RebalanceListener, Record, Timestamp,
+    list_to_offsets, offsets_to_list,
+};
 pub use error::{CommitError, Error};
 pub use group::{
     AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder,

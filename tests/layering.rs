@@ -35,6 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "subscription",
             "transport",
             "client",
+            // The second group protocol, for tests alone.
+            "testing",
         ],
     ),
     ("consumer", &["types", "error", "assign", "subscription", "client", "group"]),

@@ -1,12 +1,15 @@
 //! One connection's frames: written one after the other, answers matched by correlation id.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWrite, ReadHalf, WriteHalf};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -239,8 +242,8 @@ impl<S: Stream> Pump<S> {
         self.make_room(in_flight);
         tokio::select! {
             read = self.reader.read_buf(&mut self.incoming) => self.on_read(read)?,
-            wrote = write_on(&mut self.writer, &mut self.outgoing), if writes || self.must_flush => {
-                self.on_wrote(writes, wrote)?;
+            wrote = write_out(&mut self.writer, &mut self.outgoing, &mut self.must_flush), if writes || self.must_flush => {
+                wrote.map_err(|error| self.broken(&error))?;
             }
             request = self.requests.recv(), if takes => match request {
                 Some(request) => self.begin(request),
@@ -278,16 +281,6 @@ impl<S: Stream> Pump<S> {
         self.shared.state().in_flight.push_back(waiting);
         self.outgoing = frame;
         self.used = Instant::now();
-    }
-
-    /// What was written is to be flushed, once it is all of it.
-    fn on_wrote(&mut self, writes: bool, wrote: io::Result<usize>) -> Result<(), ConnectionError> {
-        self.must_flush = writes;
-        match wrote {
-            Ok(0) if writes => Err(self.closed()),
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.broken(&error)),
-        }
     }
 
     fn on_read(&mut self, read: io::Result<usize>) -> Result<(), ConnectionError> {
@@ -334,20 +327,34 @@ impl<S: Stream> Pump<S> {
 
     fn broken(&self, error: &io::Error) -> ConnectionError {
         match error.kind() {
-            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => self.closed(),
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::WriteZero => self.closed(),
             _ => ConnectionError::io(error),
         }
     }
 }
 
-/// Writes some more of the request, or, when there is no more, flushes. Cancel safe: at most one of both is begun, and
-/// what was written has left `outgoing`.
-async fn write_on<W: AsyncWrite + Unpin>(
+/// Writes the rest of the request, and flushes. Cancel safe: what was written has left `outgoing`, and what is to be
+/// flushed is marked.
+async fn write_out<W: AsyncWrite + Unpin>(
     writer: &mut W,
     outgoing: &mut Bytes,
-) -> io::Result<usize> {
-    match outgoing.has_remaining() {
-        true => writer.write_buf(outgoing).await,
-        false => writer.flush().await.map(|()| 0),
-    }
+    must_flush: &mut bool,
+) -> io::Result<()> {
+    poll_fn(|context| {
+        let mut writer = Pin::new(&mut *writer);
+        while outgoing.has_remaining() {
+            let written = ready!(writer.as_mut().poll_write(context, outgoing))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            outgoing.advance(written);
+            *must_flush = true;
+        }
+        ready!(writer.poll_flush(context))?;
+        *must_flush = false;
+        Poll::Ready(Ok(()))
+    })
+    .await
 }

@@ -189,6 +189,12 @@ impl ClientOptions {
         Ok(true)
     }
 
+    /// `bootstrap.servers`, as one text.
+    #[cfg(feature = "consumer")]
+    pub(crate) fn servers(&self) -> String {
+        self.bootstrap_servers.join(",")
+    }
+
     /// Checks everything; gives the addresses to begin with.
     pub(super) fn check(&self) -> Result<Vec<Address>, ClientError> {
         for (property, timeout) in [

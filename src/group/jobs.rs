@@ -46,6 +46,8 @@ struct Queue {
     /// Threads that take jobs: not those that were abandoned.
     threads: usize,
     idle: usize,
+    /// Of the idle ones, those that were woken and have not looked yet.
+    woken: usize,
     closed: bool,
 }
 
@@ -121,7 +123,16 @@ impl Shared {
         queue.jobs.push_back(task);
         match queue.idle < queue.jobs.len() && queue.threads < self.most {
             true => self.spawn(&mut queue),
-            false => self.work.notify_one(),
+            false => self.wake(&mut queue),
+        }
+    }
+
+    /// Wakes one thread, unless one is on its way: whoever takes a job and leaves others wakes the next. So a burst of
+    /// short jobs, as when all members of a process rejoin, wakes no more threads than there is work for.
+    fn wake(&self, queue: &mut Queue) {
+        if queue.woken == 0 && queue.idle > 0 {
+            queue.woken = 1;
+            self.work.notify_one();
         }
     }
 
@@ -156,6 +167,9 @@ impl Shared {
         loop {
             if let Some(task) = queue.jobs.pop_front() {
                 task.state.store(RUNNING, Ordering::Release);
+                if !queue.jobs.is_empty() {
+                    self.wake(&mut queue);
+                }
                 return Some(task);
             }
             if queue.closed {
@@ -167,6 +181,7 @@ impl Shared {
                 self.work.wait_timeout(queue, IDLE).unwrap_or_else(PoisonError::into_inner);
             queue = woken;
             queue.idle -= 1;
+            queue.woken = 0;
             if wait.timed_out() && queue.jobs.is_empty() {
                 queue.threads -= 1;
                 return None;

@@ -9,8 +9,11 @@ use tokio::time::Instant;
 use tracing::warn;
 
 use super::builder::GroupMemberBuilder;
-use super::driver::{Driver, Parts};
+use super::command::Command;
+use super::driver::{Driver, MailboxOf, Parts};
+use super::gather::Gatherer;
 use super::handle::MemberHandle;
+use super::hosted::Hosted;
 use super::jobs::Jobs;
 use super::mailbox::Mailbox;
 use super::member::GroupMember;
@@ -37,61 +40,112 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
         Some(client) => client,
         None => client(&settings.options, builder.runtime)?,
     };
+    reach(&client, &mut settings, wanted(&selection)).await?;
+    let options = ConsumerOptions {
+        on_assign_error: builder.on_assign_error,
+        allow_migration: builder.allow_migration,
+        gathers: builder.gatherer.is_some(),
+        ..consumer_options(&settings, selection, assigners)
+    };
+    let (group_id, api_timeout) =
+        (Arc::from(settings.group_id.as_str()), settings.options.default_api_timeout);
+    let protocol = ConsumerProtocol::new(options);
+    let started = start(&client, settings, protocol, builder.gatherer);
+    let handle = MemberHandle {
+        group_id,
+        client,
+        commands: started.commands,
+        status: started.status,
+        api_timeout,
+        #[cfg(any(test, feature = "test-util"))]
+        polls: started.polls,
+    };
+    Ok(GroupMember::new(handle, started.mailbox))
+}
+
+/// Finds out, before anything is joined, whether it can be; says what may become of it.
+pub(super) async fn reach(
+    client: &Client,
+    settings: &mut Settings,
+    topics: Topics,
+) -> Result<(), Error> {
     for warning in settings.warnings() {
         warn!(group = settings.group_id, "{warning}");
     }
-    let reach =
-        Reach { client: client.clone(), settings: settings.clone(), topics: wanted(&selection) };
+    let reach = Reach { client: client.clone(), settings: settings.clone(), topics };
     // Where the connections are, so that the application's runtime needs no timers for them.
     let static_membership = Aborting(client.spawn(reach.run())).ended().await?;
     if let Err(error) = static_membership {
         warn!(group = settings.group_id, %error, "joining as a dynamic member");
         settings.group_instance_id = None;
     }
+    Ok(())
+}
+
+/// The ends of a running driver that its application holds.
+pub(super) struct Started<P: Hosted> {
+    pub(super) commands: mpsc::Sender<Command<P>>,
+    pub(super) status: watch::Receiver<Status<P::Held>>,
+    pub(super) mailbox: Arc<MailboxOf<P>>,
+    #[cfg(any(test, feature = "test-util"))]
+    pub(super) polls: super::polls::Polls,
+}
+
+/// Starts a member of any protocol, where its client's connections run.
+pub(super) fn start<P: Hosted>(
+    client: &Client,
+    settings: Settings,
+    protocol: P,
+    gatherer: Option<Arc<dyn Gatherer>>,
+) -> Started<P> {
+    let (commands, received) = mpsc::channel(COMMANDS);
+    let (publish, status) =
+        watch::channel(Status::new(&settings.group_id, settings.group_instance_id.clone()));
+    let mailbox = Arc::new(Mailbox::new());
+    let driver = Driver::new(Parts {
+        settings,
+        protocol,
+        client: client.clone(),
+        jobs: Jobs::shared().clone(),
+        gatherer,
+        mailbox: Arc::clone(&mailbox),
+        commands: received,
+        status: publish,
+        seed: fastrand::u64(..),
+    });
+    #[cfg(any(test, feature = "test-util"))]
+    let polls = super::polls::Polls::default();
+    let run = driver.run();
+    #[cfg(any(test, feature = "test-util"))]
+    let run = polls.clone().of(run);
+    client.spawn(run);
+    Started {
+        commands,
+        status,
+        mailbox,
+        #[cfg(any(test, feature = "test-util"))]
+        polls,
+    }
+}
+
+/// What a member of type "consumer" is, from its settings and its machine.
+fn consumer_options(
+    settings: &Settings,
+    selection: Selection,
+    assigners: Vec<ErasedAssigner>,
+) -> ConsumerOptions {
     let host: Arc<str> = gethostname::gethostname().to_string_lossy().into();
-    let protocol = ConsumerProtocol::new(ConsumerOptions {
+    ConsumerOptions {
         client_id: Arc::from(settings.client_id.as_str()),
         group_instance_id: settings.group_instance_id.clone(),
         rack: settings.client_rack.as_deref().map(Arc::from),
         cpus: std::thread::available_parallelism().map_or(1, NonZero::get),
         process: format!("{host}/{}", std::process::id()).into(),
         host_name: host,
-        on_assign_error: builder.on_assign_error,
-        allow_migration: builder.allow_migration,
-        gathers: builder.gatherer.is_some(),
         session_timeout: settings.options.session_timeout,
         rebalance_timeout: settings.options.max_poll_interval,
         ..ConsumerOptions::new(settings.group_id.as_str(), selection, assigners)
-    });
-    let (commands, received) = mpsc::channel(COMMANDS);
-    let (publish, status) =
-        watch::channel(Status::new(&settings.group_id, settings.group_instance_id.clone()));
-    let mailbox = Arc::new(Mailbox::new());
-    let handle = MemberHandle {
-        group_id: Arc::from(settings.group_id.as_str()),
-        client: client.clone(),
-        commands,
-        status,
-        api_timeout: settings.options.default_api_timeout,
-        #[cfg(any(test, feature = "test-util"))]
-        polls: super::polls::Polls::default(),
-    };
-    let driver = Driver::new(Parts {
-        settings,
-        protocol,
-        client: client.clone(),
-        jobs: Jobs::shared().clone(),
-        gatherer: builder.gatherer,
-        mailbox: Arc::clone(&mailbox),
-        commands: received,
-        status: publish,
-        seed: fastrand::u64(..),
-    });
-    let run = driver.run();
-    #[cfg(any(test, feature = "test-util"))]
-    let run = handle.polls.clone().of(run);
-    client.spawn(run);
-    Ok(GroupMember::new(handle, mailbox))
+    }
 }
 
 /// A data plane takes its properties out of the builder before it joins. What is left is read by nobody.
@@ -179,7 +233,10 @@ fn named(name: &str, given: &[ErasedAssigner]) -> Result<ErasedAssigner, Error> 
 }
 
 /// A client of the member's own.
-fn client(options: &Options, runtime: Option<tokio::runtime::Handle>) -> Result<Client, Error> {
+pub(super) fn client(
+    options: &Options,
+    runtime: Option<tokio::runtime::Handle>,
+) -> Result<Client, Error> {
     let Some(servers) = &options.bootstrap_servers else {
         return Err(Error::option("bootstrap.servers", "must be set, or a client given"));
     };

@@ -2,6 +2,8 @@
 
 mod builder;
 mod command;
+#[cfg(feature = "consumer")]
+mod data_plane;
 mod driver;
 mod event;
 mod gather;
@@ -13,6 +15,8 @@ mod mailbox;
 mod member;
 mod options;
 #[cfg(any(test, feature = "test-util"))]
+mod pieces;
+#[cfg(any(test, feature = "test-util"))]
 mod polls;
 mod properties;
 mod settings;
@@ -20,9 +24,18 @@ mod status;
 mod stream;
 
 pub use builder::GroupMemberBuilder;
+#[cfg(feature = "consumer")]
+pub(crate) use data_plane::{DataPlane, Edge};
+#[cfg(feature = "consumer")]
+pub(crate) use driver::now;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
 pub use handle::{GroupMetadata, MemberHandle};
 pub use member::GroupMember;
+#[cfg(any(test, feature = "test-util"))]
+pub use pieces::PieceMember;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};
+
+#[cfg(feature = "consumer")]
+pub(crate) use crate::membership::LeavePolicy;

@@ -189,12 +189,11 @@ fn group_protocol(value: &str) -> Result<(), Error> {
     }
 }
 
-/// Says which property it is; the table's names are constants, others are named in the words.
+/// The error names the property in its own field where the table knows it.
 fn wrong(name: &str, problem: &str) -> Error {
-    let known = PROPERTIES.iter().map(|property| property.name).find(|known| *known == name);
-    match known {
-        Some(property) => Error::option(property, problem),
-        None => Error::option("property", format!("{name} {problem}")),
+    match PROPERTIES.iter().find(|property| property.name == name) {
+        Some(property) => Error::option(property.name, problem),
+        None => Error::option("property", format!("`{name}` {problem}")),
     }
 }
 

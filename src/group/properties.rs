@@ -66,7 +66,6 @@ pub const PROPERTIES: &[Property] = &[
     ),
     refused("offset.store.method", "offsets are stored at the group's coordinator"),
     refused("offset.store.path", "offsets are stored at the group's coordinator"),
-    refused("sasl.jaas.config", "JAAS is Java's"),
     refused("transactional.id", "a property of producers"),
 ];
 

@@ -56,6 +56,9 @@ impl<H: Holding> Membership<H> {
         if self.ended.is_some() {
             return self.end_commit(id, items, CommitEnd::Closed);
         }
+        if items.is_empty() {
+            return self.end_commit(id, items, CommitEnd::Answered);
+        }
         let (ours, others) = self.split(items);
         if !others.is_empty() {
             self.end_foreign(id, others);

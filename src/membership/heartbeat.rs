@@ -14,6 +14,9 @@ use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(3);
 
+/// No plan makes us beat more often.
+const SHORTEST_TOLD: Duration = Duration::from_millis(50);
+
 /// The heart.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
@@ -22,7 +25,7 @@ pub(super) struct Heartbeats {
     /// The next goes out as soon as it can.
     due: bool,
     /// What the plan said about the interval.
-    told_interval: Option<Duration>,
+    pub(super) told_interval: Option<Duration>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,
@@ -30,6 +33,8 @@ pub(super) struct Heartbeats {
     pub(super) alive: Option<Instant>,
     /// When what was answered last without a rebalance was sent: no round began before.
     pub(super) calm: Option<Instant>,
+    /// A heartbeat said that the round is over whose JoinGroup we wait for.
+    is_overtaken: bool,
     /// The application knows that the coordinator refuses the group to us.
     unauthorized: bool,
 }
@@ -61,12 +66,12 @@ impl<H: Holding> Membership<H> {
     /// In a generation, while revoking and while the leader plans. A parked JoinGroup is proof enough of life, except
     /// to ourselves: who holds something must know until when.
     fn beats(&self) -> bool {
-        let wanted = match self.round.step {
+        let may = match self.round.step {
             Step::Leaving => false,
             Step::Joining => !self.held.is_empty(),
             _ => true,
         };
-        wanted && self.identity.generation.is_some() && !self.stalled
+        may && self.identity.generation.is_some() && !self.stalled
     }
 
     pub(super) fn stop_heartbeats_while_joining(&mut self) {
@@ -80,6 +85,7 @@ impl<H: Holding> Membership<H> {
     /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
     pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
         self.heartbeats.failures = 0;
+        self.heartbeats.is_overtaken = false;
         if is_new {
             self.heartbeats.alive = self.heartbeats.alive.max(Some(join.at));
         }
@@ -91,13 +97,6 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.due = at_once;
         let next = after(now, self.interval());
         self.timers.set(Timer::Heartbeat, next);
-    }
-
-    /// The plan says how often to beat: from now on, and not only after the next heartbeat.
-    pub(super) fn follow_interval(&mut self, now: Instant, told: Option<Duration>) {
-        self.heartbeats.told_interval = told;
-        let next = after(now, self.interval());
-        self.timers.bring_forward(Timer::Heartbeat, next);
     }
 
     pub(super) fn on_heartbeat_due(&mut self) {
@@ -163,8 +162,8 @@ impl<H: Holding> Membership<H> {
                 self.lose_coordinator(now);
                 self.beat_after_failure(now);
             }
-            // The answer to our JoinGroup may be on its way: it counted the generation up.
             Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+                self.on_overtaken(now);
                 self.beat_later(now, sent, beat.throttle);
             }
             other if is_current || !self.keeps(Rule::DropStaleAnswers) => {
@@ -180,6 +179,14 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.unauthorized = false;
         if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
             self.no_round_before(sent);
+        }
+    }
+
+    /// The round has ended, and the answer to our JoinGroup is on its way, or was lost: then it is asked for again, as
+    /// who does not sync is thrown out.
+    fn on_overtaken(&mut self, now: Instant) {
+        if std::mem::replace(&mut self.heartbeats.is_overtaken, true) {
+            self.on_ask_again(now);
         }
     }
 
@@ -208,16 +215,20 @@ impl<H: Holding> Membership<H> {
         self.watch_ownership();
     }
 
-    fn watch_ownership(&mut self) {
+    pub(super) fn watch_ownership(&mut self) {
         if let Some(until) = self.owned_until() {
             self.timers.set(Timer::Session, until);
         }
     }
 
-    /// Until when our session and our generation cannot have ended without our knowing: a round that left us behind
-    /// (our JoinGroup or SyncGroup never arrived) began after the last heartbeat that knew of none, and takes its time.
+    /// Until when our session and our generation cannot have ended without our knowing. A round that leaves us behind
+    /// begins after the last heartbeat that knew of none, and takes its time; with JoinGroup or SyncGroup out we are
+    /// part of it.
     pub(crate) fn owned_until(&self) -> Option<Instant> {
         let session = after(self.heartbeats.alive?, self.config.session_timeout);
+        if self.is_round_out() {
+            return Some(session);
+        }
         let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
         Some(session.min(round))
     }
@@ -227,10 +238,15 @@ impl<H: Holding> Membership<H> {
         if !self.keeps(Rule::LoseAtSessionEnd) {
             return;
         }
+        if self.owned_until().is_some_and(|until| until > now) {
+            return self.watch_ownership();
+        }
         let session = self.heartbeats.alive.map(|at| after(at, self.config.session_timeout));
         let is_session_over = session.is_none_or(|end| end <= now);
         if is_session_over {
             self.heartbeats.alive = None;
+        }
+        if is_session_over && self.beats() {
             self.lose_coordinator(now);
         }
         if !self.held.is_empty() {
@@ -258,12 +274,21 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::Heartbeat, after(now, wait.min(self.longest_interval())));
     }
 
+    /// What the plan says of the interval. It counts from now on: a member that joined on the default would else be
+    /// the last to see who joins after it.
+    pub(super) fn take_interval(&mut self, now: Instant, told: Option<Duration>) {
+        self.heartbeats.told_interval = told;
+        let next = after(now, self.interval());
+        self.timers.bring_forward(Timer::Heartbeat, next);
+    }
+
     fn interval(&mut self) -> Duration {
         let longest = self.longest_interval();
+        let told = self.heartbeats.told_interval.map(|told| told.max(SHORTEST_TOLD));
         let interval = self
             .config
             .heartbeat_interval
-            .or(self.heartbeats.told_interval)
+            .or(told)
             .unwrap_or(DEFAULT_INTERVAL)
             .saturating_mul(1 << self.heartbeats.stretched.min(16));
         self.jitter.around(interval.min(longest), 10).min(longest)

@@ -48,7 +48,29 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::RoundAnswer, deadline);
         let id = sent.id;
         self.round.out = Some(sent);
+        self.ask_again_in_time(now, &request);
         self.outputs.push_back(Output::Send { id, lane: Lane::Rounds, request, deadline });
+    }
+
+    /// Who holds something (KIP-429) and was not heard would be left behind with it when the round ends. So before it
+    /// can end, the same request goes out once more: it takes the place of one that is parked, and costs nothing.
+    fn ask_again_in_time(&mut self, now: Instant, request: &GroupRequest) {
+        self.timers.stop(Timer::AskAgain);
+        self.round.asked = Some(request.clone()).filter(|_| !self.held.is_empty());
+        let before_its_end = self.revoke_until(now);
+        if self.round.asked.is_some() && before_its_end > now {
+            self.timers.set(Timer::AskAgain, before_its_end);
+        }
+    }
+
+    pub(super) fn on_ask_again(&mut self, now: Instant) {
+        let (Some(request), Some(sent)) = (self.round.asked.take(), self.round.out.take()) else {
+            return;
+        };
+        self.note_abandoned(now, &sent);
+        self.drop_rounds();
+        let span = self.parked_span().max(self.config.request_timeout);
+        self.send_parked(now, sent.api, request, span);
     }
 
     pub(super) fn parked_span(&self) -> Duration {
@@ -234,6 +256,7 @@ impl<H: Holding> Membership<H> {
             Some(_) => Step::Ready,
             None => Step::Idle,
         };
+        self.watch_ownership();
         if wait {
             self.wait_before_round(now);
         }

@@ -16,9 +16,6 @@ use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
 /// How long an id that was asked for is waited for at the end.
 const ID_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a LeaveGroup has to get out, however late it is.
-const FAREWELL: Duration = Duration::from_secs(1);
-
 /// An end that was asked for.
 #[derive(Debug)]
 pub(super) struct Ending {
@@ -50,12 +47,8 @@ impl<H: Holding> Membership<H> {
         if self.ended.is_some() {
             return;
         }
-        let ending = self.ending.get_or_insert_with(|| Ending {
-            leaves,
-            reason: reason.clone(),
-            deadline,
-            tried: false,
-        });
+        let fresh = Ending { leaves, reason: None, deadline, tried: false };
+        let ending = self.ending.get_or_insert(fresh);
         ending.leaves |= leaves;
         ending.deadline = ending.deadline.min(deadline);
         ending.reason = ending.reason.take().or(reason);
@@ -147,9 +140,7 @@ impl<H: Holding> Membership<H> {
         });
         let sent = self.in_flight(now, ApiKey::LeaveGroup);
         let by = after(now, self.config.request_timeout);
-        let deadline = self.ending.as_ref().map_or(by, |ending| by.min(ending.deadline));
-        // At the end's deadline it is still sent, though nobody waits for the answer.
-        let deadline = deadline.max(after(now, FAREWELL));
+        let deadline = self.ending.as_ref().map_or(by, |ending| by.min(ending.deadline)).max(now);
         self.timers.set(Timer::LeaveAnswer, deadline);
         let id = sent.id;
         self.leave_out = Some(sent);

@@ -3,11 +3,12 @@
 //! The contract is one sentence: tell the machine something, then do everything that [`Membership::poll_output`]
 //! gives out, then sleep no later than [`Membership::poll_timeout`].
 //!
-//! A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
+//! Inputs come in here (commands) and in `answers`. A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
 //! leader plans; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
 //! out the error table, `leave` the end, and `events` holds what the application has yet to be told (`progress`:
 //! whether it asks).
 
+mod answers;
 mod commits;
 mod config;
 mod coordinator;
@@ -30,8 +31,6 @@ mod timers;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use bytes::Bytes;
-
 pub use config::LeavePolicy;
 pub(crate) use config::MembershipConfig;
 pub(crate) use event::{Ended, Event, RevocationId};
@@ -40,7 +39,10 @@ pub(crate) use output::{
     CommitEnd, CommitId, Failure, GroupRequest, GroupResponse, Identity, Lane, Output, RequestId,
     Work, WorkId,
 };
+#[cfg(any(test, feature = "test-util"))]
 pub use rule::Rule;
+#[cfg(not(any(test, feature = "test-util")))]
+use rule::Rule;
 
 use self::commits::Commits;
 use self::coordinator::Coordinator;
@@ -50,8 +52,8 @@ use self::jitter::Jitter;
 use self::leave::Ending;
 use self::recover::OwnFence;
 use self::round::{Round, Step, Then};
-use self::timers::{Timer, Timers};
-use crate::protocol::{Cause, Change, Holding, JobError, Plan};
+use self::timers::Timers;
+use crate::protocol::{Cause, Holding};
 use crate::types::{Generation, MemberId};
 use crate::wire::ApiKey;
 
@@ -217,6 +219,15 @@ impl<H: Holding> Membership<H> {
         &self.held
     }
 
+    /// Until when the revocation under way must be released.
+    #[cfg(test)]
+    pub(crate) fn revocation_deadline(&self) -> Option<Instant> {
+        match &self.round.step {
+            Step::Revoking(revocation) => Some(revocation.deadline),
+            _ => None,
+        }
+    }
+
     /// How the membership ended; its events may still be waiting for the application.
     pub(crate) fn ended(&self) -> Option<&Ended> {
         self.ended.as_ref()
@@ -227,8 +238,9 @@ impl<H: Holding> Membership<H> {
 impl<H: Holding> Membership<H> {
     /// Joins the group.
     pub(crate) fn join(&mut self, now: Instant) {
-        self.started = true;
-        self.want(Cause::FirstJoin);
+        if !std::mem::replace(&mut self.started, true) {
+            self.want(Cause::FirstJoin);
+        }
         self.advance(now);
     }
 
@@ -276,133 +288,6 @@ impl<H: Holding> Membership<H> {
     }
 }
 
-/// Results of what was given out. Late ones, and ones that fit nothing, change nothing.
-impl<H: Holding> Membership<H> {
-    /// `Err(Failure::Refused(code))` where FindCoordinator was answered with an error.
-    pub(crate) fn handle_coordinator(
-        &mut self,
-        now: Instant,
-        id: RequestId,
-        found: Result<(), Failure>,
-    ) {
-        self.on_coordinator(now, id, found);
-        self.advance(now);
-    }
-
-    /// The door of all answers. Whose request is not waited for any more is settled here, once for all.
-    pub(crate) fn handle_response(
-        &mut self,
-        now: Instant,
-        id: RequestId,
-        answer: Result<GroupResponse, Failure>,
-    ) {
-        let takes_stale = !self.keeps(Rule::DropStaleAnswers);
-        if let Some(sent) = self.round.out.take_if(|sent| {
-            sent.id == id || takes_stale && answer.as_ref().is_ok_and(|answer| fits(sent, answer))
-        }) {
-            self.timers.stop(Timer::RoundAnswer);
-            self.on_round_answer(now, &sent, answer);
-        } else if let Some(sent) = self.heartbeats.out.take_if(|sent| sent.id == id) {
-            self.on_heartbeat_answer(now, &sent, answer);
-        } else if let Some(sent) = self.leave_out.take_if(|sent| sent.id == id) {
-            self.on_leave_answer(now, &sent, answer);
-        } else if let Some(sent) = self.commits.answered(id) {
-            self.on_commit_answer(now, &sent, answer);
-        } else if self.ended.is_none() {
-            self.on_stale_answer(now, id, &answer);
-        }
-        self.advance(now);
-    }
-
-    pub(crate) fn handle_release_wanted(&mut self, now: Instant, id: WorkId, wanted: H) {
-        self.on_release_wanted(now, id, &wanted);
-        self.advance(now);
-    }
-
-    pub(crate) fn handle_described(
-        &mut self,
-        now: Instant,
-        id: WorkId,
-        described: Result<Vec<(String, Bytes)>, JobError>,
-    ) {
-        self.on_described(now, id, described);
-        self.advance(now);
-    }
-
-    pub(crate) fn handle_planned(
-        &mut self,
-        now: Instant,
-        id: WorkId,
-        planned: Result<Plan, JobError>,
-    ) {
-        self.on_planned(now, id, planned);
-        self.advance(now);
-    }
-
-    /// The change's notices are not for the machine: take them out first.
-    pub(crate) fn handle_change<N>(&mut self, now: Instant, id: WorkId, change: Change<H, N>) {
-        self.on_change(now, id, change);
-        self.advance(now);
-    }
-
-    /// Acts on everything that has run out by `now`.
-    pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        for timer in self.timers.expire(now) {
-            if self.ended.is_none() {
-                self.on_timer(now, timer);
-            }
-        }
-        self.advance(now);
-    }
-
-    fn on_round_answer(
-        &mut self,
-        now: Instant,
-        sent: &InFlight,
-        answer: Result<GroupResponse, Failure>,
-    ) {
-        match sent.api {
-            ApiKey::JoinGroup => self.on_join_answer(now, sent, answer),
-            _ => self.on_sync_answer(now, sent, answer),
-        }
-    }
-
-    fn on_timer(&mut self, now: Instant, timer: Timer) {
-        let timed_out = Err(Failure::TimedOut);
-        match timer {
-            Timer::Heartbeat => self.on_heartbeat_due(),
-            Timer::Session => self.on_ownership_over(now),
-            Timer::Revocation => self.on_revocation_over(now),
-            Timer::Scheduled => self.on_scheduled(),
-            Timer::Progress => self.on_stalled(now),
-            Timer::Close => self.on_close_deadline(now),
-            Timer::CommitExpiry => self.on_commits_expired(now),
-            Timer::RoundAnswer => {
-                if let Some(sent) = self.round.out.take() {
-                    self.on_round_answer(now, &sent, timed_out);
-                }
-            }
-            Timer::HeartbeatAnswer => {
-                if let Some(sent) = self.heartbeats.out.take() {
-                    self.on_heartbeat_answer(now, &sent, timed_out);
-                }
-            }
-            Timer::CommitAnswer => {
-                if let Some(sent) = self.commits.unanswered() {
-                    self.on_commit_answer(now, &sent, timed_out);
-                }
-            }
-            Timer::LeaveAnswer => {
-                if let Some(sent) = self.leave_out.take() {
-                    self.on_leave_answer(now, &sent, timed_out);
-                }
-            }
-            // That they do not run any more is all that matters: `advance` looks.
-            Timer::Drain | Timer::Round | Timer::Coordinator | Timer::CommitRetry => {}
-        }
-    }
-}
-
 /// What is to be done.
 impl<H: Holding> Membership<H> {
     /// The next thing to do; events come last.
@@ -419,7 +304,7 @@ impl<H: Holding> Membership<H> {
 
     /// Does whatever can be done now.
     fn advance(&mut self, now: Instant) {
-        if self.ended.is_some() {
+        if self.ended.is_some() || !self.started && self.ending.is_none() {
             return;
         }
         self.advance_coordinator();
@@ -458,14 +343,5 @@ impl<H: Holding> Membership<H> {
     #[expect(clippy::unused_self, reason = "tests look at it")]
     const fn keeps(&self, _rule: Rule) -> bool {
         true
-    }
-}
-
-/// Whether `answer` is of the kind that `sent` asks for.
-fn fits(sent: &InFlight, answer: &GroupResponse) -> bool {
-    match answer {
-        GroupResponse::Join(_) => sent.api == ApiKey::JoinGroup,
-        GroupResponse::Sync(_) => sent.api == ApiKey::SyncGroup,
-        _ => false,
     }
 }

@@ -63,7 +63,7 @@ impl<H: Holding> Membership<H> {
 
     pub(super) fn resume(&mut self) {
         if std::mem::take(&mut self.stalled) {
-            self.want(Cause::ProgressResumed);
+            self.round.wanted = Some(Cause::ProgressResumed);
             self.beat_now();
         }
     }

@@ -182,6 +182,7 @@ impl<H: Holding> Membership<H> {
     /// Gives up the request of the rounds that is out. The broker may never answer it, nor what is sent behind it.
     pub(super) fn abandon_round(&mut self, now: Instant) {
         self.timers.stop(Timer::RoundAnswer);
+        self.timers.stop(Timer::AskAgain);
         if let Some(sent) = self.round.out.take() {
             self.note_abandoned(now, &sent);
             self.drop_rounds();
@@ -215,7 +216,7 @@ impl<H: Holding> Membership<H> {
         }
     }
 
-    fn is_round_out(&self) -> bool {
+    pub(super) fn is_round_out(&self) -> bool {
         matches!(self.round.step, Step::Joining | Step::Leading(_) | Step::Syncing)
     }
 

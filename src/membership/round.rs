@@ -7,7 +7,8 @@ use bytes::Bytes;
 
 use super::timers::{Timer, after};
 use super::{
-    Ended, Event, InFlight, LossCause, Membership, Output, RevocationId, Rule, Work, WorkId,
+    Ended, Event, GroupRequest, InFlight, LossCause, Membership, Output, RevocationId, Rule, Work,
+    WorkId,
 };
 use crate::protocol::{Cause, Holding, JobError, Rejoin};
 use crate::types::Generation;
@@ -81,6 +82,8 @@ pub(super) struct Round<H> {
     pub(super) nonce: u64,
     /// JoinGroup or SyncGroup, whichever is out.
     pub(super) out: Option<InFlight>,
+    /// The same, where it is to be sent again.
+    pub(super) asked: Option<GroupRequest>,
     /// The id we have is a fresh one (KIP-394): joining with it always makes a new generation.
     pub(super) id_is_pending: bool,
     /// A JoinGroup went unanswered. The coordinator may have taken it, and then answers the next one at once.
@@ -110,6 +113,7 @@ impl<H> Round<H> {
             last_described: None,
             nonce,
             out: None,
+            asked: None,
             id_is_pending: false,
             join_is_lost: false,
             tries: 0,

@@ -3,6 +3,10 @@
 /// A rule of the machine. In tests one can be switched off ([`Membership::without`](super::Membership::without)); the
 /// simulation then fails.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(
+    not(any(test, feature = "test-util")),
+    expect(unreachable_pub, reason = "public where there is a simulation")
+)]
 pub enum Rule {
     /// An answer counts only for the request, the generation and the id that it was asked with.
     DropStaleAnswers,
@@ -20,6 +24,7 @@ pub enum Rule {
     DropTheConnection,
 }
 
+#[cfg(any(test, feature = "test-util"))]
 impl Rule {
     /// All of them.
     pub const ALL: [Self; 7] = [

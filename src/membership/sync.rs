@@ -98,14 +98,14 @@ impl<H: Holding> Membership<H> {
         if let Err(ended) = self.check_synced(&synced) {
             return self.fail(now, ended);
         }
-        // No rebalance had begun when the coordinator took our SyncGroup.
-        self.no_round_before(sent.at);
         self.round.described = None;
         self.round.wanted = None;
         self.round.scheduled = None;
         self.timers.stop(Timer::Scheduled);
         let id = self.next_work();
         self.round.step = Step::Applying(id);
+        // No rebalance had begun when the coordinator took our SyncGroup.
+        self.no_round_before(sent.at);
         let work = Work::Join {
             generation: self.identity.generation,
             protocol: self.chosen.clone().unwrap_or_default(),
@@ -132,7 +132,7 @@ impl<H: Holding> Membership<H> {
         if !matches!(self.round.step, Step::Applying(work) if work == id) {
             return;
         }
-        self.follow_interval(now, change.heartbeat_interval);
+        self.take_interval(now, change.heartbeat_interval);
         let revoke = self.held.common(&change.revoke);
         let (add, rejoin) = (change.add, change.rejoin);
         if revoke.is_empty() {

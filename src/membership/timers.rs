@@ -29,6 +29,8 @@ pub(super) enum Timer {
     Close,
     /// JoinGroup or SyncGroup is not answered.
     RoundAnswer,
+    /// It is to be sent again before the round can end without us.
+    AskAgain,
     /// A heartbeat is not answered.
     HeartbeatAnswer,
     /// A commit is not answered.
@@ -39,12 +41,13 @@ pub(super) enum Timer {
 
 impl Timer {
     /// In the order in which they are acted on when several have run out: losses first.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Session,
         Self::Revocation,
         Self::Close,
         Self::Progress,
         Self::RoundAnswer,
+        Self::AskAgain,
         Self::HeartbeatAnswer,
         Self::CommitAnswer,
         Self::LeaveAnswer,
@@ -69,10 +72,10 @@ impl Timers {
         }
     }
 
-    /// Has a timer that runs run out no later than this.
+    /// Has a timer that runs run out at `at`, if that is sooner.
     pub(super) fn bring_forward(&mut self, timer: Timer, at: Instant) {
-        if let Some(slot) = self.0.get_mut(timer as usize) {
-            *slot = slot.map(|set| set.min(at));
+        if let Some(Some(set)) = self.0.get_mut(timer as usize) {
+            *set = at.min(*set);
         }
     }
 
@@ -119,5 +122,20 @@ mod tests {
         }
         assert_eq!(timers.expire(now), Timer::ALL);
         assert_eq!(timers.expire(now), []);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any instant will do")]
+    fn only_a_timer_that_runs_is_brought_forward_and_never_put_off() {
+        let now = Instant::now();
+        let later = after(now, Duration::from_secs(1));
+        let mut timers = Timers::default();
+        timers.bring_forward(Timer::Heartbeat, now);
+        assert_eq!(timers.next(), None);
+        timers.set(Timer::Heartbeat, later);
+        timers.bring_forward(Timer::Heartbeat, after(later, Duration::from_secs(1)));
+        assert_eq!(timers.next(), Some(later));
+        timers.bring_forward(Timer::Heartbeat, now);
+        assert_eq!(timers.next(), Some(now));
     }
 }

@@ -26,16 +26,18 @@ mod topics_said;
 mod watch;
 mod writer;
 
-#[cfg(test)]
-use embedded::{Assignment, Subscription};
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use embedded::{Assignment, Subscription};
 pub(crate) use envelope::Told;
-#[cfg(test)]
-use envelope::{Down, Up};
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use envelope::{Down, Up};
 pub(crate) use notice::ConsumerNotice;
 pub(crate) use options::ConsumerOptions;
 pub use options::OnAssignError;
 pub(crate) use protocol::{ConsumerProtocol, PlanSeen, Reaction};
 pub(crate) use selection::Selection;
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use sticky::StickyClaim;
 
 #[cfg(test)]
 fn hex(text: &str) -> bytes::Bytes {

@@ -7,11 +7,16 @@
 
 mod broker;
 mod coordinator;
+#[doc(hidden)]
+pub mod fuzz;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};
 pub use broker::{FakeBroker, FakeCluster, FakeClusterBuilder, SeenRequest, Verdict};
 pub use coordinator::{CoordinatorSettings, FakeCoordinator};
+pub(crate) use sim::PieceProtocol;
+#[cfg(test)]
+pub(crate) use sim::Pieces;
 pub use sim::{Rule, Sim, SimMember, Violation};
 
 #[expect(unused_imports, reason = "the simulation speaks to the coordinator in these")]

@@ -1,43 +1,50 @@
-//! Joining, sharing, leaving, restarting.
-
-use kafka_group::types::Offsets;
+//! Joining, sharing, leaving.
 
 use crate::common::{Kafka, unique};
-use crate::harness::{SOON, assigned, member};
+use crate::harness::{App, assigned, done, loose, member, offsets, settled};
 
-#[tokio::test]
-async fn a_static_member_restarts_in_the_same_generation_and_finds_its_offsets() {
+#[test]
+fn dynamic_members_share_a_topic_and_one_takes_all_when_the_other_leaves() {
     let kafka = Kafka::shared();
     let (group, topic) = (unique("group"), unique("topic"));
     kafka.admin().create_topic(&topic, 4, 1);
 
-    let mut ann =
-        member(kafka.bootstrap(), &group, &topic).group_instance_id("ann").join().await.unwrap();
-    let first = assigned(&mut ann, 4).await;
-    let offsets: Offsets = first.all().iter().map(|at| (at, 7.into())).collect();
-    ann.handle().commit(offsets.clone()).await.unwrap();
-    ann.close().await.unwrap();
-
-    let mut ann =
-        member(kafka.bootstrap(), &group, &topic).group_instance_id("ann").join().await.unwrap();
-    let second = assigned(&mut ann, 4).await;
-    assert_eq!(second.generation(), first.generation());
-    assert_eq!(ann.handle().committed(second.all().iter()).await.unwrap(), offsets);
-    ann.leave().await.unwrap();
+    let ann = App::start(member(kafka.bootstrap(), &group, &[&topic]));
+    ann.holds(4);
+    let bob = App::start(member(kafka.bootstrap(), &group, &[&topic]));
+    settled(&[&ann, &bob], 4);
+    bob.leave();
+    ann.holds(4);
+    ann.leave();
+    assert_eq!(kafka.admin().describe_group(&group).group_state.as_str(), "Empty");
 }
 
-#[tokio::test]
-async fn dynamic_members_share_a_topic_and_one_takes_all_when_the_other_leaves() {
+#[test]
+fn what_one_member_commits_the_next_owner_finds() {
     let kafka = Kafka::shared();
     let (group, topic) = (unique("group"), unique("topic"));
-    kafka.admin().create_topic(&topic, 4, 1);
+    kafka.admin().create_topic(&topic, 2, 1);
 
-    let mut ann = member(kafka.bootstrap(), &group, &topic).join().await.unwrap();
-    assigned(&mut ann, 4).await;
-    let mut bob = member(kafka.bootstrap(), &group, &topic).join().await.unwrap();
-    tokio::join!(assigned(&mut ann, 2), assigned(&mut bob, 2));
-    let (left, all) = tokio::join!(bob.leave(), assigned(&mut ann, 4));
-    assert_eq!(left.unwrap().len(), 0);
-    assert_eq!(all.all().len(), 4);
-    tokio::time::timeout(SOON, ann.close()).await.expect("closes in time").unwrap();
+    let ann = App::start(member(kafka.bootstrap(), &group, &[&topic]));
+    let held = ann.holds(2).all;
+    done(ann.handle().commit(offsets(&held, 7))).unwrap();
+    ann.leave();
+
+    let bob = App::start(member(kafka.bootstrap(), &group, &[&topic]));
+    bob.holds(2);
+    assert_eq!(done(bob.handle().committed(held.iter())).unwrap(), offsets(&held, 7));
+}
+
+#[test]
+fn whoever_is_told_of_a_generation_finds_it_in_the_status() {
+    let kafka = Kafka::shared();
+    let (group, topic) = (unique("group"), unique("topic"));
+    kafka.admin().create_topic(&topic, 2, 1);
+    let mut ann = loose(member(kafka.bootstrap(), &group, &[&topic]));
+    for _ in 0..30 {
+        let got = assigned(&mut ann, 2);
+        assert_eq!(ann.handle().group_metadata().generation, got.generation());
+        assert_eq!(&ann.handle().status().borrow().assignment, got.all());
+        done(ann.handle().rejoin("a test")).unwrap();
+    }
 }

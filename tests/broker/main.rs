@@ -1,7 +1,28 @@
 //! The real tier: members of ours against a real Kafka.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 #[path = "../common/mod.rs"]
 mod common;
 
+mod assigners;
+mod assigning;
+#[cfg(feature = "consumer")]
+mod consuming;
+mod coordinator;
+mod ending;
+mod foreign;
 mod harness;
 mod joining;
+#[cfg(feature = "consumer")]
+mod librdkafka;
+#[cfg(feature = "consumer")]
+mod mixed;
+#[cfg(feature = "consumer")]
+mod moving;
+mod pieces;
+mod refusals;
+mod r#static;
+mod topics;
+#[cfg(feature = "consumer")]
+mod victim;

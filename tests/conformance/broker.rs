@@ -15,7 +15,8 @@ use kafka_protocol::protocol::{Request, StrBytes};
 
 use crate::common::unique;
 use crate::member::Member;
-use crate::wire::{Sent, send};
+use crate::run::Side;
+use crate::wire::{Connection, Sent, send};
 
 /// The topic that offsets are committed for; it has two partitions.
 pub(crate) const TOPIC: &str = "conformance";
@@ -23,7 +24,9 @@ pub(crate) const TOPIC: &str = "conformance";
 /// A broker, a group on it, and the transcript.
 #[derive(Debug)]
 pub(crate) struct Broker {
-    bootstrap: &'static str,
+    side: Side,
+    /// The newest DescribeGroups that both brokers speak: before Kafka 4.0 there is no version 6.
+    pub(crate) newest_describe: i16,
     /// The coordinator of the group.
     address: String,
     scenario: &'static str,
@@ -45,10 +48,17 @@ pub(crate) struct Described {
 }
 
 impl Broker {
-    pub(crate) async fn new(bootstrap: &'static str, scenario: &'static str) -> Self {
-        let (address, group) = (bootstrap.to_owned(), String::new());
-        let mut broker =
-            Self { bootstrap, address, scenario, group, names: Vec::new(), transcript: Vec::new() };
+    pub(crate) async fn new(side: Side, newest_describe: i16, scenario: &'static str) -> Self {
+        let (address, group) = (side.bootstrap(), String::new());
+        let mut broker = Self {
+            side,
+            newest_describe,
+            address,
+            scenario,
+            group,
+            names: Vec::new(),
+            transcript: Vec::new(),
+        };
         broker.next_group().await;
         broker
     }
@@ -64,7 +74,11 @@ impl Broker {
         for _ in 0..300 {
             let request =
                 FindCoordinatorRequest::default().with_key(StrBytes::from_string(name.clone()));
-            let found = send(self.bootstrap, "admin", 3, request).answer().await;
+            let asked = send(&self.side.bootstrap(), "admin", 3, request);
+            let Ok(found) = asked.try_answer().await else {
+                self.pass(100).await;
+                continue;
+            };
             let address = format!("{}:{}", found.host, found.port);
             if found.error_code == 0 && is_loaded(&address, &name).await {
                 (self.address, self.group) = (address, name);
@@ -72,7 +86,13 @@ impl Broker {
             }
             self.pass(100).await;
         }
-        panic!("{} coordinates no group", self.bootstrap);
+        panic!("{:?} coordinates no group", self.side);
+    }
+
+    /// The coordinator dies, and another (the same broker, come back) takes over.
+    pub(crate) async fn fail_over(&self) {
+        let side = self.side;
+        tokio::task::spawn_blocking(move || side.fail_over()).await.expect("it comes back");
     }
 
     /// Someone who is not in the group yet.
@@ -83,6 +103,11 @@ impl Broker {
     /// All that was said, with names for ids: also for those that were seen before their members knew them.
     pub(crate) fn transcript(self) -> Vec<String> {
         self.transcript.iter().map(|line| self.plain(line)).collect()
+    }
+
+    /// A connection of its own.
+    pub(crate) async fn connect(&self) -> Connection {
+        Connection::open(&self.address).await
     }
 
     pub(crate) fn send<R>(&self, client_id: &str, version: i16, request: R) -> Sent<R::Response>
@@ -125,7 +150,7 @@ impl Broker {
     }
 
     pub(crate) async fn describe(&mut self) -> Described {
-        self.describe_in(6).await
+        self.describe_in(5).await
     }
 
     pub(crate) async fn describe_in(&mut self, version: i16) -> Described {
@@ -232,8 +257,8 @@ impl Broker {
 /// Whether the coordinator has read what it must know of the group.
 async fn is_loaded(address: &str, name: &str) -> bool {
     let request = DescribeGroupsRequest::default().with_groups(vec![group(name)]);
-    let described = send(address, "admin", 5, request).answer().await;
-    described.groups.iter().all(|group| group.error_code == 0)
+    let described = send(address, "admin", 5, request).try_answer().await;
+    described.is_ok_and(|described| described.groups.iter().all(|group| group.error_code == 0))
 }
 
 /// A group's id as the encoder wants it.

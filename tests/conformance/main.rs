@@ -11,7 +11,9 @@ mod member;
 mod run;
 mod wire;
 
+mod connections;
 mod describe;
+mod failover;
 mod join;
 mod leave;
 mod liveness;

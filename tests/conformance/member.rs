@@ -101,12 +101,16 @@ impl Member {
     }
 
     pub(crate) fn send_join(&self, broker: &Broker) -> Sent<JoinGroupResponse> {
+        broker.send(self.name, self.versions.join, self.join_request(broker))
+    }
+
+    pub(crate) fn join_request(&self, broker: &Broker) -> JoinGroupRequest {
         let protocols = self.protocols.iter().map(|(name, metadata)| {
             JoinGroupRequestProtocol::default()
                 .with_name(string(name))
                 .with_metadata(Bytes::copy_from_slice(metadata))
         });
-        let request = JoinGroupRequest::default()
+        JoinGroupRequest::default()
             .with_group_id(group(&broker.group))
             .with_session_timeout_ms(self.session_timeout)
             .with_rebalance_timeout_ms(self.rebalance_timeout)
@@ -114,8 +118,7 @@ impl Member {
             .with_group_instance_id(self.instance(self.versions.join >= 5))
             .with_protocol_type(string(&self.protocol_type))
             .with_protocols(protocols.collect())
-            .with_reason(self.reason.as_deref().map(string));
-        broker.send(self.name, self.versions.join, request)
+            .with_reason(self.reason.as_deref().map(string))
     }
 
     /// The answer to a JoinGroup; a member that was let in takes what it says.
@@ -217,12 +220,16 @@ impl Member {
         self.synced(broker, sent).await
     }
 
-    pub(crate) async fn heartbeat(&self, broker: &mut Broker) -> ErrorCode {
-        let request = HeartbeatRequest::default()
+    pub(crate) fn heartbeat_request(&self, broker: &Broker) -> HeartbeatRequest {
+        HeartbeatRequest::default()
             .with_group_id(group(&broker.group))
             .with_generation_id(self.generation)
             .with_member_id(string(&self.id))
-            .with_group_instance_id(self.instance(self.versions.heartbeat >= 3));
+            .with_group_instance_id(self.instance(self.versions.heartbeat >= 3))
+    }
+
+    pub(crate) async fn heartbeat(&self, broker: &mut Broker) -> ErrorCode {
+        let request = self.heartbeat_request(broker);
         let answer = broker.send(self.name, self.versions.heartbeat, request).answer().await;
         let error = answer.error_code.into();
         broker.note(self.name, "heartbeat", &error);
@@ -232,11 +239,8 @@ impl Member {
     /// Waits until the broker has the request that starts a rebalance, which travels on another connection.
     pub(crate) async fn until_rebalancing(&self, broker: &Broker) {
         for _ in 0..500 {
-            let request = HeartbeatRequest::default()
-                .with_group_id(group(&broker.group))
-                .with_generation_id(self.generation)
-                .with_member_id(string(&self.id));
-            let answer = broker.send(self.name, 4, request).answer().await;
+            let request = self.heartbeat_request(broker);
+            let answer = broker.send(self.name, self.versions.heartbeat, request).answer().await;
             if answer.error_code == ErrorCode::RebalanceInProgress.number() {
                 return;
             }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use kafka_protocol::messages::{RequestHeader, ResponseHeader};
 use kafka_protocol::protocol::{
     Decodable, HeaderVersion, Request, StrBytes, encode_request_header_into_buffer,
@@ -39,8 +39,12 @@ where
 impl<T> Sent<T> {
     /// The answer, which must come.
     pub(crate) async fn answer(self) -> T {
-        let answer = timeout(DEADLINE, self.answer).await.expect("it is answered");
-        answer.expect("no panic").expect("the connection is not closed")
+        self.try_answer().await.expect("the connection is not closed")
+    }
+
+    /// The answer, or how the connection failed.
+    pub(crate) async fn try_answer(self) -> io::Result<T> {
+        timeout(DEADLINE, self.answer).await.expect("it is answered").expect("no panic")
     }
 
     /// It is not answered, now or soon.
@@ -93,4 +97,53 @@ fn encode<R: Request>(client_id: String, version: i16, request: &R) -> io::Resul
     let length = u32::try_from(frame.len() - 4).map_err(io::Error::other)?;
     frame[..4].copy_from_slice(&length.to_be_bytes());
     Ok(frame.freeze())
+}
+
+/// A connection that takes several requests.
+#[derive(Debug)]
+pub(crate) struct Connection(TcpStream);
+
+impl Connection {
+    pub(crate) async fn open(address: &str) -> Self {
+        Self(TcpStream::connect(address).await.expect("the broker listens"))
+    }
+
+    pub(crate) async fn send<R: Request>(&mut self, version: i16, request: &R) {
+        let frame = encode("raw".to_owned(), version, request).expect("it can be encoded");
+        self.0.write_all(&frame).await.expect("the connection is open");
+    }
+
+    /// A request of any API and version, with an empty body: correlation id, no client id, no tags.
+    pub(crate) async fn send_bare(&mut self, api: i16, version: i16) {
+        let mut frame = BytesMut::new();
+        frame.put_i32(11);
+        frame.put_i16(api);
+        frame.put_i16(version);
+        frame.put_i32(1);
+        frame.put_i16(-1);
+        frame.put_u8(0);
+        self.0.write_all(&frame).await.expect("the connection is open");
+    }
+
+    /// The next answer, header and all; none if the connection is closed.
+    pub(crate) async fn frame(&mut self) -> Option<Bytes> {
+        let frame = timeout(DEADLINE, async {
+            let mut length = [0; 4];
+            self.0.read_exact(&mut length).await.ok()?;
+            let mut frame = BytesMut::zeroed(usize::try_from(u32::from_be_bytes(length)).ok()?);
+            self.0.read_exact(&mut frame).await.ok()?;
+            Some(frame.freeze())
+        });
+        frame.await.expect("it is answered or closed")
+    }
+
+    pub(crate) async fn receive<R: Request>(&mut self, version: i16) -> R::Response {
+        let mut frame = self.frame().await.expect("it is answered");
+        ResponseHeader::decode(&mut frame, R::Response::header_version(version)).expect("a header");
+        R::Response::decode(&mut frame, version).expect("an answer")
+    }
+
+    pub(crate) async fn assert_silent(&self) {
+        assert!(timeout(MOMENT, self.0.readable()).await.is_err(), "there is an answer");
+    }
 }

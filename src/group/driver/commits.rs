@@ -23,6 +23,7 @@ struct Commit {
     offsets: Offsets,
     /// Of which no part has ended yet.
     open: Offsets,
+    /// What the last answer refused.
     refused: Vec<(TopicPartition, ErrorCode)>,
     /// The worst that a part ended with.
     error: Option<CommitError>,
@@ -125,5 +126,53 @@ fn weight(code: ErrorCode) -> u8 {
         Recovery::Report => 1,
         Recovery::Retry => 2,
         _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a commit of three partitions comes to, answered with these codes.
+    fn commit(answers: &[[ErrorCode; 3]]) -> (ErrorCode, Result<(), CommitError>) {
+        let partition = |number| TopicPartition::new("orders", number);
+        let offsets: Offsets = (0..3).map(|number| (partition(number), 7.into())).collect();
+        let (reply, mut answer) = oneshot::channel();
+        let mut commits = Commits::default();
+        let id = commits.begin(offsets, reply);
+        let mut telling = ErrorCode::None;
+        for codes in answers {
+            let partitions = (0..).map(partition).zip(*codes).collect();
+            telling =
+                commits.answered(id, OffsetCommitResponse { partitions, ..Default::default() });
+        }
+        commits.part_ended(id, Offsets::clone, CommitEnd::Answered);
+        (telling, answer.try_recv().unwrap())
+    }
+
+    #[test]
+    fn partitions_that_were_refused_are_told_with_their_codes() {
+        use ErrorCode as E;
+        let refused = |number, code| (TopicPartition::new("orders", number), code);
+        assert_eq!(commit(&[[E::None; 3]]), (E::None, Ok(())));
+        let denied = E::TopicAuthorizationFailed;
+        assert_eq!(
+            commit(&[[E::None, denied, E::None]]),
+            (denied, Err(CommitError::Refused(vec![refused(1, denied)])))
+        );
+    }
+
+    #[test]
+    fn what_a_second_try_stores_was_not_refused() {
+        use ErrorCode as E;
+        let missing = E::UnknownTopicOrPartition;
+        assert_eq!(commit(&[[E::None, E::None, missing], [E::None; 3]]), (E::None, Ok(())));
+    }
+
+    #[test]
+    fn the_code_that_says_most_about_the_membership_is_passed_on() {
+        use ErrorCode as E;
+        let (telling, _) = commit(&[[E::TopicAuthorizationFailed, E::IllegalGeneration, E::None]]);
+        assert_eq!(telling, E::IllegalGeneration);
     }
 }

@@ -121,6 +121,8 @@ struct Ending {
     over: bool,
     /// Nobody takes events any more.
     deserted: bool,
+    /// Events go behind the one that was not taken, for there will be no driver to hand them out one by one.
+    leaves_the_rest: bool,
     /// Whose commit has ended since without being stored.
     left: Offsets,
     waiting: Vec<oneshot::Sender<Result<Offsets, Error>>>,

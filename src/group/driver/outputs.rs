@@ -8,8 +8,16 @@ use crate::membership::{Ended, Event, Output};
 impl<P: Hosted> Driver<P> {
     /// Does everything that the machine asks for, and what follows from it at once.
     pub(super) fn drain(&mut self) {
-        while let Some(output) = self.machine.poll_output() {
-            self.perform(output);
+        loop {
+            while let Some(output) = self.machine.poll_output() {
+                self.perform(output);
+            }
+            if self.machine.ended().is_none() || self.ending.ended.is_some() {
+                break;
+            }
+            // It is over: what the application has yet to take waits in the mailbox, and nobody waits for that.
+            self.ending.leaves_the_rest = true;
+            self.machine.delivered(now());
         }
         if self.machine.ended().is_some() {
             self.leave_the_rest();
@@ -47,7 +55,11 @@ impl<P: Hosted> Driver<P> {
             }
             Output::DropRounds => self.client.close_lane(self.lane),
             Output::Work { id, work } => self.work(id, work),
-            Output::Event(event) => self.tell(event),
+            Output::Event(event) => {
+                // Whoever was told of a generation finds it in the status, too: producers commit by it (KIP-447).
+                self.report.observe(&self.machine);
+                self.tell(event);
+            }
         }
     }
 
@@ -64,6 +76,9 @@ impl<P: Hosted> Driver<P> {
             Event::Assigned { .. } => std::mem::take(&mut self.notices),
             _ => Vec::new(),
         };
+        if self.ending.leaves_the_rest {
+            return self.mailbox.notice(Said::Event { event, notices });
+        }
         if !self.ending.deserted {
             let revocation = match &event {
                 Event::Revoked { id, .. } => Some(*id),

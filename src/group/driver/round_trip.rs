@@ -88,13 +88,14 @@ impl<P: Hosted> Driver<P> {
         identity: Identity,
         deadline: Instant,
     ) {
+        let lane = self.lane_of(Lane::Commits);
         let offsets = P::offsets_of(items, &self.commits.offsets(commit));
         let partitions = offsets.len();
         let request = commits_request(&self.group_id, identity, offsets);
         let (client, group, node) = (self.client.clone(), self.group_id.clone(), self.coordinator);
         self.answers.spawn(async move {
             let to = target(node, &group);
-            let response = client.send(to, client::Lane::Commit, request, deadline.into()).await;
+            let response = client.send(to, lane, request, deadline.into()).await;
             // A partition of which nothing is said is not known to be stored.
             let response = match response.map_err(failure) {
                 Ok(response) if response.partitions.len() < partitions => Err(Failure::Unreadable),

@@ -86,7 +86,7 @@ impl<P: Hosted> Driver<P> {
 
     /// Whoever is likely to lead, or subscribes to a pattern, looks at the cluster while the group gathers, so that nobody
     /// waits for it later.
-    fn refresh_ahead(&mut self) {
+    fn refresh_ahead(&self) {
         let interest = self.protocol.interest();
         if !self.machine.is_leader() && interest != Topics::All {
             return;

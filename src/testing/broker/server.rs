@@ -128,6 +128,8 @@ async fn serve(
     loop {
         let frame = read_frame(&mut stream).await?;
         let arrived = shared.lock().decode(frame)?;
+        // Before the request can be seen, so that a release that follows it is not missed.
+        let mut released = shared.released.subscribe();
         let verdict = shared.lock().decide(shared.now(), node, id, &arrived);
         let body = match verdict {
             Verdict::Pass => answer(shared, node, id, &arrived, ErrorCode::None).await?,
@@ -135,7 +137,6 @@ async fn serve(
             Verdict::Close => return Err(Closed),
             Verdict::Garbage(bytes) => bytes,
             Verdict::Hold => {
-                let mut released = shared.released.subscribe();
                 released.changed().await.map_err(|_| Closed)?;
                 answer(shared, node, id, &arrived, ErrorCode::None).await?
             }
@@ -185,7 +186,7 @@ async fn answer(
             true => shared.ask(node, id, arrived, question.clone()).await.ok_or(Closed)?,
             false => question.refused(error),
         };
-        answers.push((question, answer));
+        answers.push((question, shared.lock().as_seen_from(node, answer)));
     }
     Ok(codec::encode(version, &answers)?)
 }

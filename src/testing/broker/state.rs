@@ -168,6 +168,17 @@ impl State {
         (coordinator.id != node).then(|| body.refused(ErrorCode::NotCoordinator))
     }
 
+    /// A broker lists the groups that it coordinates.
+    pub(super) fn as_seen_from(&mut self, node: NodeId, mut answer: ResponseBody) -> ResponseBody {
+        if let ResponseBody::ListGroups(listed) = &mut answer {
+            let topology = &mut self.topology;
+            let mut is_mine =
+                |group_id: &str| topology.coordinator(group_id).is_some_and(|it| it.id == node);
+            listed.groups.retain(|group| is_mine(&group.group_id));
+        }
+        answer
+    }
+
     pub(super) fn topics_changed(&mut self) {
         self.coordinator.set_topics(self.topology.partition_counts());
     }

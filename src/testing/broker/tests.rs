@@ -232,6 +232,8 @@ async fn a_coordinator_that_moves_takes_the_stable_group_with_it() {
     cluster.move_coordinator("g", NodeId(2));
     assert_eq!(first.ask(4, &heartbeat).await.unwrap().error, ErrorCode::NotCoordinator);
     assert_eq!(second.ask(4, &heartbeat).await.unwrap().error, ErrorCode::None);
+    assert!(first.ask(5, &ListGroupsRequest).await.unwrap().groups.is_empty());
+    assert_eq!(second.ask(5, &ListGroupsRequest).await.unwrap().groups.len(), 1);
     for version in 0..=6 {
         let find = FindCoordinatorRequest { group_id: "g".into() };
         let found = first.ask(version, &find).await.unwrap();

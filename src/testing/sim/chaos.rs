@@ -1,21 +1,29 @@
 //! A story told by a seed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::network::Weather;
 use super::{Rule, Sim, SimMember, Violation};
 
-/// How long the storm lasts, and how long the group then has to come to rest.
-const STORM: Duration = Duration::from_secs(60);
-const CALM: Duration = Duration::from_secs(90);
+/// How long the storm lasts.
+const STORM: Duration = Duration::from_secs(45);
+
+/// After so many spells of good weather the group must have come to rest, and so many in a row show that it has.
+const CALM_SPELLS: u32 = 9;
+const RESTFUL_SPELLS: u32 = 2;
+const SPELL: Duration = Duration::from_secs(10);
 
 impl Sim {
     /// A group that lives through a storm which `seed` decides: members static and dynamic, a bad network, crashes,
     /// restarts with and without other metadata, second processes with one instance id, removals, pauses, moves of the
     /// coordinator, applications that dawdle. Then the weather turns good.
-    pub fn storm(seed: u64, broken: Option<Rule>) -> Self {
-        let mut sim = Self::new(6, seed);
+    pub fn storm(start: Instant, seed: u64, broken: Option<Rule>) -> Self {
+        let mut sim = Self::new(start, 6, seed);
         sim.is_cooperative = seed % 3 == 2;
+        if seed % 4 == 3 {
+            // Shorter than a session: a round can end without a member whose session goes on.
+            sim.rebalance_timeout = Duration::from_secs(4);
+        }
         sim.broken = broken;
         sim
     }
@@ -39,7 +47,18 @@ impl Sim {
         if self.members().is_empty() {
             self.join();
         }
-        self.pass(CALM)?;
+        self.calm_down()
+    }
+
+    fn calm_down(&mut self) -> Result<(), Violation> {
+        let mut restful = 0;
+        for _ in 0..CALM_SPELLS {
+            self.pass(SPELL)?;
+            restful = if self.settled().is_ok() { restful + 1 } else { 0 };
+            if restful >= RESTFUL_SPELLS {
+                return Ok(());
+            }
+        }
         self.settled()
     }
 

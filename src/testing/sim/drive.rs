@@ -120,7 +120,7 @@ impl Sim {
 
     fn expect(&mut self, at: usize, lane: Lane, id: RequestId, deadline: Instant) {
         if let Some(process) = self.processes.get_mut(at) {
-            process.out.insert(id, lane);
+            process.out.insert(id, (lane, process.member.generation()));
         }
         let lane = lane_key(lane);
         self.schedule(deadline, Happening::Overdue { process: at, lane, id });
@@ -148,13 +148,13 @@ impl Sim {
             return; // On a connection that was closed meanwhile.
         }
         let Some(process) = self.processes.get_mut(sent.process) else { return };
-        let waits = process.out.remove(&sent.id).is_some();
-        if is_failure && !waits {
+        let asked_in = process.out.remove(&sent.id).map(|(_, generation)| generation);
+        if is_failure && asked_in.is_none() {
             return;
         }
         let tells = matches!(&answer, Ok(GroupResponse::Heartbeat(beat))
             if matches!(beat.error, ErrorCode::UnknownMemberId | ErrorCode::FencedInstanceId));
-        process.was_told = waits && tells;
+        process.was_told = tells && asked_in == Some(process.member.generation());
         self.note_of(sent.process, || format!("is answered {answer:?}"));
         self.with(sent.process, |process, now| {
             process.member.handle_response(now, sent.id, answer);

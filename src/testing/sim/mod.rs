@@ -45,6 +45,7 @@ pub struct Sim {
     processes: Vec<Process>,
     pieces: u16,
     is_cooperative: bool,
+    rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
     /// Whom an administrator removed, or another process replaced: they own in good faith until their next heartbeat
@@ -68,10 +69,9 @@ struct Sent {
 pub struct SimMember(usize);
 
 impl Sim {
-    /// A group of nobody yet that will share out `pieces` pieces, in good weather.
-    #[expect(clippy::disallowed_methods, reason = "where virtual time begins does not matter")]
-    pub fn new(pieces: u16, seed: u64) -> Self {
-        let start = Instant::now();
+    /// A group of nobody yet that will share out `pieces` pieces, in good weather. Virtual time begins at `start`,
+    /// whenever that is.
+    pub fn new(start: Instant, pieces: u16, seed: u64) -> Self {
         let settings = CoordinatorSettings {
             new_member_timeout: Duration::from_secs(20),
             seed,
@@ -93,6 +93,7 @@ impl Sim {
             processes: Vec::new(),
             pieces,
             is_cooperative: false,
+            rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
             untold: BTreeSet::new(),
@@ -150,7 +151,8 @@ impl Sim {
         };
         let protocol = PieceProtocol::new(self.pieces, self.is_cooperative, wish);
         let seed = self.dice.u64(..);
-        let process = Process::new(name, instance, protocol, seed, self.broken);
+        let process =
+            Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
         self.processes.push(process);
         self.with(at, |process, now| process.member.join(now));

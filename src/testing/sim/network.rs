@@ -223,7 +223,7 @@ impl Sim {
         let waiting: Vec<_> = process
             .out
             .iter()
-            .filter(|(_, of)| lane_key(**of) == lane)
+            .filter(|(_, (of, _))| lane_key(*of) == lane)
             .map(|(id, _)| *id)
             .collect();
         for id in waiting {

@@ -10,12 +10,10 @@ use crate::membership::{
 };
 use crate::protocol::Holding;
 use crate::testing::coordinator::ConnectionId;
-use crate::types::GroupInstanceId;
+use crate::types::{Generation, GroupInstanceId};
 
 pub(super) const GROUP: &str = "workers";
 pub(super) const SESSION: Duration = Duration::from_secs(6);
-/// Not shorter than the session: else a round can end without a member whose session has not.
-pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 
 /// A member's process. Restarted, it is another process.
 #[derive(Debug)]
@@ -29,7 +27,8 @@ pub(super) struct Process {
     /// The coordinator that this process knows.
     pub(super) epoch: u64,
     pub(super) lanes: BTreeMap<u8, Connection>,
-    pub(super) out: BTreeMap<RequestId, Lane>,
+    /// What waits for an answer, and the generation it was asked in.
+    pub(super) out: BTreeMap<RequestId, (Lane, Generation)>,
     /// What the application works on: told as assigned, neither released nor said to be lost.
     pub(super) works_on: Pieces,
     /// The event that waits for the application.
@@ -38,7 +37,7 @@ pub(super) struct Process {
     pub(super) releasing: Option<(RevocationId, Pieces)>,
     /// Parts of commits that have not ended.
     pub(super) commits: BTreeMap<CommitId, Pieces>,
-    /// The answer that came last told it that it is out.
+    /// The answer that came last told it that it is out of the generation that it is in.
     pub(super) was_told: bool,
 }
 
@@ -58,10 +57,12 @@ impl Process {
         name: Arc<str>,
         instance: Option<GroupInstanceId>,
         protocol: PieceProtocol,
+        rebalance_timeout: Duration,
         seed: u64,
         broken: Option<Rule>,
     ) -> Self {
-        let member = Membership::new(config(instance.clone()), seed);
+        let config = MembershipConfig { rebalance_timeout, ..config(instance.clone()) };
+        let member = Membership::new(config, seed);
         Self {
             member: match broken {
                 Some(rule) => member.without(rule),
@@ -133,7 +134,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         group_instance_id,
         protocol_type: "pieces".to_owned(),
         session_timeout: SESSION,
-        rebalance_timeout: REBALANCE,
+        rebalance_timeout: Duration::from_secs(10),
         heartbeat_interval: None,
         request_timeout: Duration::from_secs(4),
         retry_backoff: Duration::from_millis(100),

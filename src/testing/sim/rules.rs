@@ -41,14 +41,26 @@ impl Sim {
         }
         self.note_untold();
         let mut owners: BTreeMap<u16, &Process> = BTreeMap::new();
+        let mut behind = None;
         for process in self.processes.iter().filter(|process| self.is_answerable(process)) {
             for piece in &process.works_on.0 {
                 let Some(other) = owners.insert(*piece, process) else { continue };
-                let owners = vec![other.name.to_string(), process.name.to_string()];
-                self.violation = Some(Violation::TwoOwners { piece: *piece, owners });
-                return;
+                behind = [other, process].into_iter().find(|process| self.is_left_behind(process));
+                if behind.is_none() {
+                    let owners = vec![other.name.to_string(), process.name.to_string()];
+                    self.violation = Some(Violation::TwoOwners { piece: *piece, owners });
+                    return;
+                }
             }
         }
+        self.untold.extend(behind.map(|process| process.member.member_id().clone()));
+    }
+
+    /// Holding something while a round goes on (KIP-429), and left behind by it, since neither JoinGroup arrived nor
+    /// the one that was sent after it.
+    fn is_left_behind(&self, process: &Process) -> bool {
+        let is_cut = process.lanes.get(&0).is_none_or(|connection| connection.is_cut);
+        self.is_cooperative && is_cut && process.member.state() != MemberState::Stable
     }
 
     /// Who was replaced by another process with its instance id does not know yet.

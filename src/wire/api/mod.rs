@@ -23,23 +23,29 @@ use super::{ErrorCode, Layout, ReadError, Reader};
 use crate::types::{GroupInstanceId, MemberId, TopicPartition};
 
 pub(crate) use api_versions::{ApiRange, ApiVersionsRequest, ApiVersionsResponse};
-pub(crate) use describe_groups::{DescribeGroupsRequest, DescribedGroup, DescribedMember};
+pub(crate) use describe_groups::DescribeGroupsRequest;
 pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
 pub(crate) use join_group::{JoinGroupRequest, JoinGroupResponse, JoinedMember};
-pub(crate) use leave_group::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember, MemberLeft};
-#[cfg(any(test, feature = "test-util"))]
-pub(crate) use list_groups::ListGroupsResponse;
-pub(crate) use list_groups::{ListGroupsRequest, ListedGroup};
+pub(crate) use leave_group::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
+pub(crate) use list_groups::ListGroupsRequest;
 pub(crate) use list_offsets::{ListOffsetsRequest, ListedOffset, OffsetAt};
 pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, TopicMetadata};
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
-pub(crate) use offset_fetch::{FetchedOffset, OffsetFetchRequest, OffsetFetchResponse};
+pub(crate) use offset_fetch::OffsetFetchRequest;
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
+// What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {
     describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
     list_offsets::ListOffsetsResponse, metadata::TopicId,
+};
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) use {
+    describe_groups::{DescribedGroup, DescribedMember},
+    leave_group::MemberLeft,
+    list_groups::{ListGroupsResponse, ListedGroup},
+    offset_fetch::{FetchedOffset, OffsetFetchResponse},
 };
 
 /// Text as the encoder wants it.

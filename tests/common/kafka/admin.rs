@@ -9,7 +9,7 @@ use kafka_protocol::{
     messages::{
         ApiKey, ApiVersionsRequest, ApiVersionsResponse, CreateAclsRequest,
         CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest,
-        ListOffsetsRequest, MetadataRequest, MetadataResponse, TopicName,
+        DescribeAclsRequest, ListOffsetsRequest, MetadataRequest, MetadataResponse, TopicName,
         create_acls_request::AclCreation,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
@@ -32,6 +32,7 @@ const ANYONE: &str = "User:*";
 const DENY: i8 = 2;
 const ALLOW: i8 = 3;
 const LITERAL: i8 = 3;
+const ANY: i8 = 1;
 
 /// What access is denied to.
 #[derive(Clone, Copy, Debug)]
@@ -142,11 +143,11 @@ impl Admin {
         self.until_done(&format!("deny {operation:?} on {name}"), None, || {
             Ok(self.call(3, &request)?.results.iter().map(|result| result.error_code).collect())
         });
+        self.wait_for_rules(resource, name, true);
     }
 
     /// Takes all denials on a resource back.
     pub(crate) fn allow(&self, resource: Resource, name: &str) {
-        const ANY: i8 = 1;
         let filter = DeleteAclsFilter::default()
             .with_resource_type_filter(resource as i8)
             .with_resource_name_filter(Some(string(name)))
@@ -163,6 +164,24 @@ impl Admin {
                 .iter()
                 .map(|result| result.error_code)
                 .collect())
+        });
+        self.wait_for_rules(resource, name, false);
+    }
+
+    /// Waits until each broker that answers has heard whether there are rules on a resource.
+    fn wait_for_rules(&self, resource: Resource, name: &str, some: bool) {
+        let request = DescribeAclsRequest::default()
+            .with_resource_type_filter(resource as i8)
+            .with_resource_name_filter(Some(string(name)))
+            .with_pattern_type_filter(LITERAL)
+            .with_principal_filter(None)
+            .with_host_filter(None)
+            .with_operation(ANY)
+            .with_permission_type(ANY);
+        eventually(PATIENCE, &format!("all brokers know the rules on {name}"), || {
+            let mut answers =
+                self.addresses.iter().flat_map(|address| rpc::call(address, 3, &request));
+            answers.all(|answer| answer.resources.is_empty() != some).then_some(())
         });
     }
 

@@ -1,0 +1,124 @@
+//! Ours and the peers in turn on one three-node cluster, and how they compare.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::common::kafka::libs;
+use crate::common::{Kafka, Settings, unique};
+use crate::support::{lines_of, median, this_program};
+
+/// Runs of each program.
+pub(crate) const ROUNDS: usize = 4;
+/// Joins and leaves of one run.
+const REPEATS: usize = 2;
+const MEMBERS: usize = 10;
+const PARTITIONS: i32 = 60;
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    peer: String,
+    event: String,
+    ms: f64,
+    stopped_ms: f64,
+}
+
+/// Runs every program `rounds` times, one after the other, and prints medians and ratios.
+pub(crate) fn run(rounds: usize) {
+    let own = Kafka::private(&Settings::new(3));
+    let kafka = own.as_ref().unwrap_or_else(|| Kafka::shared());
+    let topic = unique("settle");
+    let replicas = i16::try_from(kafka.addresses().len().min(3)).expect("at most three");
+    kafka.admin().create_topic(&topic, PARTITIONS, replicas);
+    let bootstrap = kafka.bootstrap();
+
+    let mut lines: Vec<Line> = Vec::new();
+    for round in 0..rounds {
+        for (mut program, kind) in programs(round == 0) {
+            program.args([&REPEATS.to_string(), &MEMBERS.to_string(), &topic, bootstrap, kind]);
+            lines.extend(lines_of(program));
+        }
+    }
+    report(&lines);
+}
+
+/// Ours, and the peers that can be run here.
+fn programs(tell: bool) -> Vec<(Command, &'static str)> {
+    let mut programs = vec![(this_program(), "range")];
+    match java() {
+        Ok(java) => programs.push((java, "range")),
+        Err(why) if tell => println!("without the Java consumer: {why}"),
+        Err(_) => {}
+    }
+    match franz() {
+        Ok(franz) => programs.push((franz, "range")),
+        Err(why) if tell => println!("without franz-go: {why}"),
+        Err(_) => {}
+    }
+    programs
+}
+
+/// The program of Java's consumer, from its source, with the jars that the tests use.
+fn java() -> Result<Command, String> {
+    let libs = libs()?;
+    let mut java = Command::new("java");
+    java.env_remove("JAVA_TOOL_OPTIONS")
+        .args(["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp"])
+        .arg(libs.join("*"))
+        .arg(peers().join("Settle.java"));
+    Ok(java)
+}
+
+/// The program of franz-go, built where cargo builds.
+fn franz() -> Result<Command, String> {
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settle-franz");
+    if !built.exists() {
+        let built_here = Command::new("go")
+            .args(["build", "-o"])
+            .arg(&built)
+            .arg(".")
+            .current_dir(peers().join("franz"))
+            .status();
+        match built_here {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(format!("go build: {status}")),
+            Err(error) => return Err(format!("go: {error}")),
+        }
+    }
+    Ok(Command::new(built))
+}
+
+fn peers() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers")
+}
+
+fn report(lines: &[Line]) {
+    let mut peers: Vec<&str> = Vec::new();
+    for line in lines {
+        if !peers.contains(&line.peer.as_str()) {
+            peers.push(&line.peer);
+        }
+    }
+    println!("\n| client | event | runs | median ms | least | most | x ours | without owner, s |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for event in ["join", "leave"] {
+        let of = |peer: &str| -> Vec<&Line> {
+            lines.iter().filter(|line| line.peer == peer && line.event == event).collect()
+        };
+        let ours = median(of(peers[0]).iter().map(|line| line.ms));
+        for peer in &peers {
+            let of_peer = of(peer);
+            let times = || of_peer.iter().map(|line| line.ms);
+            println!(
+                "| {peer} | {event} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {:.1} |",
+                of_peer.len(),
+                median(times()),
+                times().fold(f64::INFINITY, f64::min),
+                times().fold(0.0, f64::max),
+                median(times()) / ours,
+                median(of_peer.iter().map(|line| line.stopped_ms)) / 1000.0
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! How long a real group takes to settle when one member joins or leaves. See `benches/README.md`.
+//!
+//! ```text
+//! cargo bench --bench rebalance                                          beside the peers, interleaved, with ratios
+//! cargo bench --bench rebalance -- compare 8                             the same, eight runs of each
+//! cargo bench --bench rebalance -- REPEATS MEMBERS TOPIC BOOTSTRAP [range|roundrobin]
+//! ```
+
+#[expect(unused_macros, reason = "no figure is taken while a node is down")]
+#[path = "../../tests/common/mod.rs"]
+mod common;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod board;
+mod compare;
+mod ours;
+
+fn main() {
+    let Some(words) = support::arguments() else {
+        return println!("nothing to test here: cargo bench --bench rebalance");
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [] | ["compare"] => compare::run(compare::ROUNDS),
+        ["compare", rounds] => compare::run(rounds.parse().expect("a number of rounds")),
+        [repeats, members, topic, bootstrap, ref assigner @ ..] => ours::run(&ours::Plan {
+            repeats: repeats.parse().expect("a number of repeats"),
+            members: members.parse().expect("a number of members"),
+            topic: topic.to_owned(),
+            bootstrap: bootstrap.to_owned(),
+            assigner: assigner.first().unwrap_or(&"range").to_string(),
+        }),
+        _ => panic!(
+            "arguments: REPEATS MEMBERS TOPIC BOOTSTRAP [range|roundrobin], or compare [ROUNDS]"
+        ),
+    }
+}

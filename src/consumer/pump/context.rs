@@ -1,0 +1,77 @@
+//! What librdkafka says beside records.
+
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::consumer::ConsumerContext;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::{ClientContext, Statistics};
+use tracing::{debug, error, info, warn};
+
+/// Sends librdkafka's log the way of ours.
+#[derive(Debug)]
+pub(super) struct Context;
+
+impl ClientContext for Context {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        match level {
+            RDKafkaLogLevel::Emerg
+            | RDKafkaLogLevel::Alert
+            | RDKafkaLogLevel::Critical
+            | RDKafkaLogLevel::Error => error!(target: "librdkafka", facility, "{message}"),
+            RDKafkaLogLevel::Warning => warn!(target: "librdkafka", facility, "{message}"),
+            RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
+                info!(target: "librdkafka", facility, "{message}");
+            }
+            RDKafkaLogLevel::Debug => debug!(target: "librdkafka", facility, "{message}"),
+        }
+    }
+
+    /// The same error comes out of `poll`, which is where it is dealt with; here it has its text.
+    fn error(&self, error: KafkaError, reason: &str) {
+        info!(target: "librdkafka", %error, "{reason}");
+    }
+
+    fn stats(&self, _: Statistics) {}
+
+    fn stats_raw(&self, statistics: &[u8]) {
+        debug!(target: "librdkafka", statistics = &*String::from_utf8_lossy(statistics));
+    }
+}
+
+impl ConsumerContext for Context {}
+
+/// How bad an error is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Weight {
+    /// librdkafka deals with it by itself, or our own connections say it better.
+    Passing,
+    /// Worth telling, and no reason to end: a topic that may not be read, an offset out of range.
+    Trouble,
+    /// librdkafka reads nothing any more.
+    Fatal,
+}
+
+pub(super) fn weigh(error: &KafkaError) -> Weight {
+    use RDKafkaErrorCode as Code;
+    match error {
+        KafkaError::MessageConsumptionFatal(_) => Weight::Fatal,
+        KafkaError::MessageConsumption(Code::Fatal) | KafkaError::Global(Code::Fatal) => {
+            Weight::Fatal
+        }
+        KafkaError::PartitionEOF(_) => Weight::Passing,
+        KafkaError::MessageConsumption(code) | KafkaError::Global(code) => match code {
+            Code::AllBrokersDown
+            | Code::BrokerTransportFailure
+            | Code::Resolve
+            | Code::OperationTimedOut
+            | Code::RequestTimedOut
+            | Code::CoordinatorLoadInProgress
+            | Code::CoordinatorNotAvailable
+            | Code::NotCoordinator
+            | Code::GroupAuthorizationFailed
+            | Code::NotLeaderForPartition
+            | Code::LeaderNotAvailable => Weight::Passing,
+            _ => Weight::Trouble,
+        },
+        _ => Weight::Trouble,
+    }
+}

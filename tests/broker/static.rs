@@ -1,0 +1,237 @@
+//! Static members (KIP-345): restarts, a second process, removal.
+
+use std::time::Duration;
+
+use kafka_group::types::GroupInstanceId;
+use kafka_group::{ApiKey, Error, GroupMemberBuilder, LossCause};
+use kafka_protocol::ResponseError;
+
+use crate::common::{Kafka, eventually, unique};
+use crate::harness::{App, SOON, Said, by_role, done, member, offsets, settled, undisturbed};
+
+/// A group of static members on one topic.
+struct Group {
+    kafka: &'static Kafka,
+    id: String,
+    topic: String,
+}
+
+impl Group {
+    fn new() -> Self {
+        let group = Self { kafka: Kafka::shared(), id: unique("group"), topic: unique("topic") };
+        group.kafka.admin().create_topic(&group.topic, 4, 1);
+        group
+    }
+
+    fn member(&self, instance: &str) -> GroupMemberBuilder {
+        member(self.kafka.bootstrap(), &self.id, &[&self.topic]).group_instance_id(instance)
+    }
+
+    fn leader_and_follower(&self) -> (App, App) {
+        let ann = App::start(self.member("ann"));
+        ann.holds(4);
+        by_role(ann, App::start(self.member("bob")), 4)
+    }
+}
+
+fn instance(app: &App) -> String {
+    app.status().group_instance_id.unwrap().as_str().to_owned()
+}
+
+#[test]
+fn a_follower_that_restarts_within_its_session_finds_what_it_had_and_nobody_notices() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    let (id, before) = (instance(&follower), follower.now().unwrap());
+    let old_id = follower.status().member_id;
+    done(follower.handle().commit(offsets(&before.all, 3))).unwrap();
+
+    let follower = undisturbed(&[&leader], || {
+        follower.close();
+        let follower = App::start(group.member(&id));
+        follower.holds(2);
+        follower
+    });
+    let after = follower.now().unwrap();
+    assert_eq!((after.generation, &after.all), (before.generation, &before.all));
+    assert_ne!(follower.status().member_id, old_id);
+    let committed = done(follower.handle().committed(after.all.iter())).unwrap();
+    assert_eq!(committed, offsets(&before.all, 3));
+}
+
+#[test]
+fn a_leader_that_restarts_within_its_session_leads_on_in_the_same_generation() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    let (id, before) = (instance(&leader), leader.now().unwrap());
+
+    let leader = undisturbed(&[&follower], || {
+        leader.close();
+        let leader = App::start(group.member(&id));
+        leader.holds(2);
+        leader
+    });
+    let after = leader.now().unwrap();
+    assert_eq!((after.generation, after.all), (before.generation, before.all));
+    assert!(leader.status().is_leader);
+}
+
+#[test]
+fn a_leader_that_restarted_still_notices_growth() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    let id = instance(&leader);
+    leader.close();
+    let leader = App::start(group.member(&id));
+    leader.holds(2);
+    group.kafka.admin().add_partitions(&group.topic, 6);
+    settled(&[&leader, &follower], 6);
+}
+
+#[test]
+fn of_two_followers_with_one_instance_id_the_older_ends_and_the_newer_goes_on() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    start_a_second_process(&group, &follower, &leader);
+}
+
+#[test]
+fn of_two_leaders_with_one_instance_id_the_older_ends_and_the_newer_goes_on() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    start_a_second_process(&group, &leader, &follower);
+}
+
+fn start_a_second_process(group: &Group, older: &App, other: &App) {
+    let (id, before) = (instance(older), older.now().unwrap());
+    let newer = undisturbed(&[other], || {
+        let newer = App::start(group.member(&id));
+        newer.holds(2);
+        let Error::FencedInstanceId { group: of, group_instance_id, .. } = older.fails() else {
+            panic!("{older:?}")
+        };
+        assert_eq!(of, group.id);
+        assert_eq!(group_instance_id, GroupInstanceId::new(id).unwrap());
+        assert_eq!(older.loses(), LossCause::Fenced);
+        newer
+    });
+    let after = newer.now().unwrap();
+    assert_eq!((after.generation, after.all), (before.generation, before.all));
+}
+
+#[test]
+fn a_process_that_is_fenced_while_it_commits_is_told_so() {
+    let group = Group::new();
+    let older = App::start(group.member("ann").heartbeat_interval(Duration::from_secs(2)));
+    let held = older.holds(4).all;
+    let newer = App::start(group.member("ann"));
+    newer.holds(4);
+    assert!(done(older.handle().commit(offsets(&held, 1))).is_err());
+    let Error::FencedInstanceId { refused, .. } = older.fails() else { panic!("{older:?}") };
+    assert!(matches!(refused, ApiKey::OffsetCommit | ApiKey::Heartbeat), "{refused:?}");
+    newer.beats(2);
+    assert_eq!(newer.now().unwrap().all, held);
+}
+
+#[test]
+fn a_follower_that_restarts_with_other_topics_costs_one_round() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    restart_with_another_topic(&group, follower, &leader);
+}
+
+#[test]
+fn a_leader_that_restarts_with_other_topics_costs_one_round() {
+    let group = Group::new();
+    let (leader, follower) = group.leader_and_follower();
+    restart_with_another_topic(&group, leader, &follower);
+}
+
+/// The broker keeps the old plan (KAFKA-12759), so the member must see that it was made on something else.
+fn restart_with_another_topic(group: &Group, restarted: App, other: &App) {
+    let (id, before) = (instance(&restarted), restarted.now().unwrap().generation);
+    let more = unique("topic");
+    group.kafka.admin().create_topic(&more, 3, 1);
+    restarted.close();
+    let restarted = App::start(
+        member(group.kafka.bootstrap(), &group.id, &[&group.topic, &more]).group_instance_id(id),
+    );
+    assert_eq!(settled(&[&restarted, other], 7).0, before.0 + 1);
+    undisturbed(&[&restarted, other], || {});
+    assert_eq!(restarted.now().unwrap().all.len(), 5);
+}
+
+#[test]
+fn a_member_that_restarts_without_a_topic_never_takes_it_and_costs_one_round() {
+    let group = Group::new();
+    let more = unique("topic");
+    group.kafka.admin().create_topic(&more, 2, 1);
+    let both = |instance: &str| {
+        member(group.kafka.bootstrap(), &group.id, &[&group.topic, &more])
+            .group_instance_id(instance)
+    };
+    let (ann, bob) = (App::start(both("ann")), App::start(both("bob")));
+    let before = settled(&[&ann, &bob], 6);
+    bob.close();
+    let bob = App::start(group.member("bob"));
+    assert_eq!(settled(&[&ann, &bob], 6).0, before.0 + 1);
+    assert_eq!(ann.now().unwrap().all.len(), 4);
+    let took = |said: &Said| matches!(said, Said::Assigned(got) if got.all.by_topic().any(|(topic, _)| **topic == *more));
+    assert!(!bob.said().iter().any(took), "{bob:?}");
+    undisturbed(&[&ann, &bob], || {});
+}
+
+#[test]
+fn static_and_dynamic_members_mix() {
+    let group = Group::new();
+    let dynamic = || member(group.kafka.bootstrap(), &group.id, &[&group.topic]);
+    let ann = App::start(group.member("ann"));
+    let (bob, cid) = (App::start(dynamic()), App::start(dynamic()));
+    settled(&[&ann, &bob, &cid], 4);
+    bob.leave();
+    let before = settled(&[&ann, &cid], 4);
+    let ann = undisturbed(&[&cid], || {
+        ann.close();
+        let ann = App::start(group.member("ann"));
+        ann.holds(2);
+        ann
+    });
+    assert_eq!(settled(&[&ann, &cid], 4), before);
+    cid.close();
+    ann.holds(4);
+}
+
+#[test]
+fn a_member_that_an_administrator_removes_loses_everything_and_comes_back() {
+    let group = Group::new();
+    let (ann, bob) = group.leader_and_follower();
+    let id = instance(&bob);
+    assert_eq!(
+        group.kafka.admin().leave_group(&group.id, &[&id, "nobody"]),
+        [(id.clone(), 0), ("nobody".into(), ResponseError::UnknownMemberId.code())]
+    );
+    assert_eq!(bob.loses(), LossCause::Expelled);
+    settled(&[&ann, &bob], 4);
+}
+
+#[test]
+fn a_static_member_that_leaves_makes_room_at_once() {
+    let group = Group::new();
+    let (ann, bob) = group.leader_and_follower();
+    bob.leave();
+    ann.holds(4);
+}
+
+#[test]
+fn a_static_member_that_closes_keeps_its_place_until_its_session_ends() {
+    let group = Group::new();
+    let ann = App::start(group.member("ann"));
+    let bob = App::start(group.member("bob").session_timeout(Duration::from_secs(3)));
+    settled(&[&ann, &bob], 4);
+    bob.close();
+    assert_eq!(group.kafka.admin().describe_group(&group.id).members.len(), 2);
+    ann.holds(4);
+    eventually(SOON, "one is left", || {
+        (group.kafka.admin().describe_group(&group.id).members.len() == 1).then_some(())
+    });
+}

@@ -90,22 +90,6 @@ pub(crate) async fn next_assigned(member: &mut GroupMember) -> Assigned {
     }
 }
 
-/// Goes on asking, and keeps what was said, until `done`.
-pub(crate) async fn events_until(
-    member: &mut GroupMember,
-    mut done: impl FnMut(&Event) -> bool,
-) -> Vec<Event> {
-    let mut events = Vec::new();
-    loop {
-        let event = next(member).await;
-        let is_last = done(&event);
-        events.push(event);
-        if is_last {
-            return events;
-        }
-    }
-}
-
 /// Asks for events for so long, and takes them.
 pub(crate) async fn idle(member: &mut GroupMember, time: Duration) -> Vec<Event> {
     let mut events = Vec::new();
@@ -147,10 +131,4 @@ pub(crate) fn longest_gap(requests: &[SeenRequest]) -> Duration {
 /// Offset `offset` for every partition held.
 pub(crate) fn offsets(assigned: &Assigned, offset: i64) -> Offsets {
     assigned.all().iter().map(|at| (at, offset.into())).collect::<BTreeMap<_, _>>()
-}
-
-/// Shows what the crate says, for whoever looks for a fault.
-#[allow(dead_code, reason = "called by hand")]
-pub(crate) fn show() {
-    drop(tracing_subscriber::fmt().with_env_filter("trace").with_test_writer().try_init());
 }

@@ -10,4 +10,3 @@ mod faults;
 mod heartbeats;
 mod options;
 mod round_trips;
-mod tracing;

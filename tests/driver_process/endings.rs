@@ -10,18 +10,7 @@ use kafka_group::testing::{FakeBroker, Verdict};
 use kafka_group::{ApiKey, Event};
 use tokio::time::{sleep, timeout};
 
-use crate::{SOON, alone, client, joined, member, settled, threads};
-
-/// Waits until the crate has these threads and no others.
-async fn threads_are(expected: &[&str]) {
-    let wait = async {
-        while threads() != expected {
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let outcome = timeout(Duration::from_secs(10), wait).await;
-    assert!(outcome.is_ok(), "{:?} and not {expected:?}", threads());
-}
+use crate::{SOON, alone, client, joined, member, settled, threads_are};
 
 #[tokio::test]
 async fn nothing_is_left_of_members_that_left() {

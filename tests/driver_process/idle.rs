@@ -1,14 +1,16 @@
 //! An idle member: no thread of its own, little heap, few wakeups.
 
 use std::io::{BufRead, BufReader, Lines, Write as _};
+use std::ops::Range;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use kafka_group::Client;
 use kafka_group::testing::FakeBroker;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::{SOON, alone, client, heap, joined, member, settled, threads};
+use crate::{SOON, alone, client, heap, joined, member, settled, threads, threads_are};
 
 /// Where the broker's process is told to be one.
 const BROKER: &str = "KAFKA_GROUP_TEST_IS_BROKER";
@@ -58,14 +60,14 @@ fn broker_in_another_process() {
 }
 
 /// Groups of ten members with a partition each, every one with an application that does what it is told.
-async fn members(client: &Client, groups: std::ops::Range<usize>) {
+async fn members(client: &Client, groups: Range<usize>, applications: &mut JoinSet<()>) {
     let mut handles = Vec::new();
     for group in groups {
         let name = format!("group-{group}");
         for _ in 0..10 {
             let mut member = joined(member(client, &name)).await;
             handles.push(member.handle());
-            tokio::spawn(async move { while let Ok(Some(_)) = member.next().await {} });
+            applications.spawn(async move { while let Ok(Some(_)) = member.next().await {} });
         }
     }
     for handle in handles {
@@ -85,15 +87,19 @@ async fn an_idle_member_has_no_thread_and_less_than_64_kib_of_heap() {
     let _alone = alone();
     let broker = Elsewhere::start();
     let client = client(&broker.servers);
-    members(&client, 0..10).await;
+    let mut applications = JoinSet::new();
+    members(&client, 0..10, &mut applications).await;
     at_rest().await;
     let before = heap::bytes();
-    members(&client, 10..110).await;
+    members(&client, 10..110, &mut applications).await;
     at_rest().await;
     let per_member = (heap::bytes() - before) / 1000;
     println!("an idle member has {per_member} bytes of heap");
     assert_eq!(threads(), ["kafka-group"], "one for the client, none for its members");
     assert!(per_member < 64 * 1024, "{per_member} bytes");
+    drop(client);
+    applications.shutdown().await;
+    threads_are(&[]).await;
 }
 
 #[tokio::test]
@@ -113,4 +119,6 @@ async fn an_idle_member_is_polled_at_most_four_times_a_heartbeat() {
     println!("{polls} polls for {beats} heartbeats");
     assert!(beats >= 10, "{beats}");
     assert!(polls <= 4 * beats, "{polls} polls for {beats} heartbeats");
+    drop((client, handle, one));
+    threads_are(&[]).await;
 }

@@ -1,22 +1,30 @@
-//! What members cost their process: heap, threads, wakeups. One test at a time, since all look at the same process.
+//! What members do to their process: heap, threads, wakeups, the log. One test at a time, since all look at the same.
 
 mod endings;
+#[path = "../driver/harness.rs"]
+#[allow(dead_code, reason = "the tests of the log use a part of it")]
+mod harness;
 mod heap;
 mod idle;
+mod tracing;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kafka_group::assign::RangeAssigner;
 use kafka_group::{Client, Event, GroupMember, GroupMemberBuilder};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// Nobody else is looking.
-fn alone() -> MutexGuard<'static, ()> {
+/// Nobody else is looking for as long as this lives: tests have a runtime each, so that waiting blocks nobody.
+struct Alone {
+    _turn: MutexGuard<'static, ()>,
+}
+
+fn alone() -> Alone {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    Alone { _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner) }
 }
 
 fn client(servers: &str) -> Client {
@@ -58,4 +66,15 @@ fn threads() -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// Waits until the crate has these threads and no others.
+async fn threads_are(expected: &[&str]) {
+    let wait = async {
+        while threads() != expected {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let outcome = timeout(Duration::from_secs(10), wait).await;
+    assert!(outcome.is_ok(), "{:?} and not {expected:?}", threads());
 }

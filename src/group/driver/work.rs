@@ -45,7 +45,7 @@ impl<P: Hosted> Driver<P> {
     pub(super) fn work(&mut self, id: WorkId, work: Work<P::Held>) {
         match work {
             Work::BeforeJoin { held, cause } => {
-                self.report.round_began(cause.clone(), now());
+                self.report.round_began(cause.clone(), held.clone(), now());
                 self.refresh_ahead();
                 let release = self.protocol.before_join(&held, &cause);
                 self.machine.handle_release_wanted(now(), id, release);

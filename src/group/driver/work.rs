@@ -103,7 +103,7 @@ impl<P: Hosted> Driver<P> {
         let longest =
             (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
         let deadline = now() + longest;
-        self.answers.spawn(async move {
+        self.answers.await_here(async move {
             let result = runner.run(deadline, job).await;
             Answer::Worked(Worked::Described { id, result })
         });

@@ -33,7 +33,7 @@ pub struct Status<H> {
     /// Until when what is held is certainly ours: the send time of the last good heartbeat plus the session timeout.
     pub owned_until: Option<Instant>,
     /// The last round that ended.
-    pub last_round: Option<Round>,
+    pub last_round: Option<Round<H>>,
     /// What has happened so far.
     pub counters: Counters,
     /// How the membership ended, if it has.
@@ -43,7 +43,7 @@ pub struct Status<H> {
 /// A round: what caused it, and where its time went.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Round {
+pub struct Round<H> {
     /// The generation that came of it.
     pub generation: Generation,
     /// Why it began.
@@ -58,6 +58,10 @@ pub struct Round {
     pub sync: Duration,
     /// How many members the group has, on the leader.
     pub members: Option<usize>,
+    /// What is held now, and was not when the round began.
+    pub gained: H,
+    /// What was held when the round began, and is not now.
+    pub gave_up: H,
 }
 
 /// What has happened to a member so far.

@@ -277,9 +277,10 @@ impl<H: Holding> Membership<H> {
     /// What the plan says of the interval. It counts from now on: a member that joined on the default would else be
     /// the last to see who joins after it.
     pub(super) fn take_interval(&mut self, now: Instant, told: Option<Duration>) {
-        self.heartbeats.told_interval = told;
-        let next = after(now, self.interval());
-        self.timers.bring_forward(Timer::Heartbeat, next);
+        if std::mem::replace(&mut self.heartbeats.told_interval, told) != told {
+            let next = after(now, self.interval());
+            self.timers.bring_forward(Timer::Heartbeat, next);
+        }
     }
 
     fn interval(&mut self) -> Duration {

@@ -1,6 +1,7 @@
 //! The one task that owns a member: it carries what the machine asks for to brokers, to the group's protocol, to the
 //! application, and brings back what they answer. It never waits for any of them.
 
+mod answers;
 mod commits;
 mod outputs;
 mod report;
@@ -11,8 +12,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
+use self::answers::Answers;
 use self::commits::Commits;
 use self::report::Report;
 use self::round_trip::Answer;
@@ -75,7 +77,7 @@ pub(crate) struct Driver<P: Hosted> {
     /// What the protocol says to the assignment that the machine is about to announce.
     notices: Vec<P::Notice>,
     commands: mpsc::Receiver<Command<P>>,
-    answers: JoinSet<Answer>,
+    answers: Answers,
     /// LeaveGroup, on its way.
     farewell: Option<AbortHandle>,
     cluster: watch::Receiver<Arc<Cluster>>,
@@ -90,8 +92,7 @@ pub(crate) struct Driver<P: Hosted> {
 
 /// What a driver wakes for.
 enum Happened<P: Hosted> {
-    /// None from a task that ended with its runtime.
-    Answer(Option<Answer>),
+    Answer(Answer),
     Command(Command<P>),
     Signs,
     Cluster,
@@ -168,7 +169,7 @@ impl<P: Hosted> Driver<P> {
             given: Given::default(),
             notices: Vec::new(),
             commands,
-            answers: JoinSet::new(),
+            answers: Answers::default(),
             farewell: None,
             cluster,
             commits: Commits::default(),
@@ -202,7 +203,7 @@ impl<P: Hosted> Driver<P> {
         let due = self.due.as_ref().map(|due| due.at);
         let wake = self.machine.poll_timeout().into_iter().chain(due).min();
         let happened = tokio::select! {
-            Some(answer) = self.answers.join_next() => Happened::Answer(answer.ok()),
+            Some(answer) = self.answers.next() => Happened::Answer(answer),
             Some(command) = self.commands.recv() => Happened::Command(command),
             () = self.mailbox.signalled() => Happened::Signs,
             Ok(()) = self.cluster.changed() => Happened::Cluster,
@@ -210,11 +211,11 @@ impl<P: Hosted> Driver<P> {
         };
         self.signs();
         match happened {
-            Happened::Answer(Some(answer)) => self.answered(answer),
+            Happened::Answer(answer) => self.answered(answer),
             Happened::Command(command) => self.command(command),
             Happened::Cluster => self.cluster_changed(),
             Happened::Timeout => self.timeout(),
-            Happened::Answer(None) | Happened::Signs => {}
+            Happened::Signs => {}
         }
     }
 
@@ -340,7 +341,7 @@ impl<P: Hosted> Driver<P> {
 
     async fn farewell_said(&mut self) {
         while self.farewell.as_ref().is_some_and(|leave| !leave.is_finished()) {
-            self.answers.join_next().await;
+            self.answers.next().await;
         }
     }
 }

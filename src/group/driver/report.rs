@@ -22,15 +22,17 @@ pub(super) struct Report<H> {
     settings: Settings,
     status: watch::Sender<Status<H>>,
     offered: Vec<String>,
-    timing: Timing,
+    timing: Timing<H>,
 }
 
 /// The times of the round that is under way.
 #[derive(Debug)]
-struct Timing {
+struct Timing<H> {
     /// Who reads the traces of all members finds one round by its generation, leader and plan.
     span: Span,
     cause: Option<Cause>,
+    /// What was held when the round began.
+    held: H,
     began: Option<Instant>,
     join_sent: Option<Instant>,
     joined: Option<Instant>,
@@ -43,11 +45,12 @@ struct Timing {
     plan_digest: Option<u64>,
 }
 
-impl Default for Timing {
+impl<H: Holding> Default for Timing<H> {
     fn default() -> Self {
         Self {
             span: Span::none(),
             cause: None,
+            held: H::default(),
             began: None,
             join_sent: None,
             joined: None,
@@ -98,7 +101,7 @@ impl<H: Holding> Report<H> {
         }
     }
 
-    pub(super) fn round_began(&mut self, cause: Cause, now: Instant) {
+    pub(super) fn round_began(&mut self, cause: Cause, held: H, now: Instant) {
         if self.timing.began.is_some() && self.timing.synced.is_none() {
             self.status.send_modify(|status| status.counters.failed_rebalances += 1);
         }
@@ -112,7 +115,8 @@ impl<H: Holding> Report<H> {
             leader = Empty,
             plan = Empty,
         );
-        self.timing = Timing { span, cause: Some(cause), began: Some(now), ..Timing::default() };
+        self.timing =
+            Timing { span, cause: Some(cause), held, began: Some(now), ..Timing::default() };
     }
 
     /// The round that is under way, for what happens in it elsewhere.
@@ -167,7 +171,9 @@ impl<H: Holding> Report<H> {
     /// What the application is about to be told.
     pub(super) fn telling(&mut self, event: &Event<H>, now: Instant) {
         match event {
-            Event::Assigned { generation, leads, .. } => self.round_ended(*generation, *leads, now),
+            Event::Assigned { generation, leads, held, .. } => {
+                self.round_ended(*generation, *leads, held, now);
+            }
             Event::Lost { cause, .. } => {
                 info!(group = self.settings.group_id, ?cause, "assignment lost");
                 self.count(|status| status.counters.losses += 1);
@@ -176,9 +182,9 @@ impl<H: Holding> Report<H> {
         }
     }
 
-    fn round_ended(&mut self, generation: Generation, leads: bool, now: Instant) {
+    fn round_ended(&mut self, generation: Generation, leads: bool, held: &H, now: Instant) {
         let timing = std::mem::take(&mut self.timing);
-        let round = timing.round(generation, now);
+        let round = timing.round(generation, held, now);
         let _round = timing.span.enter();
         info!(
             group = self.settings.group_id,
@@ -236,14 +242,14 @@ impl<H: Holding> Report<H> {
     }
 }
 
-impl Timing {
+impl<H: Holding> Timing<H> {
     fn record_join(&self, join: &JoinGroupResponse) {
         self.span.record("generation", join.generation.0);
         self.span.record("member_id", join.member_id.to_string());
         self.span.record("leader", join.leader.to_string());
     }
 
-    fn round(&self, generation: Generation, now: Instant) -> Round {
+    fn round(&self, generation: Generation, held: &H, now: Instant) -> Round<H> {
         let between = |from: Option<Instant>, to: Option<Instant>| {
             from.zip(to).map_or(Duration::ZERO, |(from, to)| to.saturating_duration_since(from))
         };
@@ -255,6 +261,15 @@ impl Timing {
             plan: self.plan.map(|(from, to)| to.unwrap_or(now).saturating_duration_since(from)),
             sync: between(self.sync_sent, self.synced),
             members: self.members,
+            gained: without(held, &self.held),
+            gave_up: without(&self.held, held),
         }
     }
+}
+
+/// What `all` holds and `part` does not.
+fn without<H: Holding>(all: &H, part: &H) -> H {
+    let mut rest = all.clone();
+    rest.remove(part);
+    rest
 }

@@ -1,4 +1,4 @@
-//! Requests to the coordinator, each in a task of its own, and their answers.
+//! Requests to the coordinator, and their answers.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ impl<P: Hosted> Driver<P> {
     pub(super) fn find_coordinator(&mut self, id: RequestId) {
         let (client, group, last) = (self.client.clone(), self.group_id.clone(), self.coordinator);
         let deadline = tokio::time::Instant::now() + self.request_timeout;
-        self.answers.spawn(async move {
+        self.answers.await_here(async move {
             if let Some(node) = last {
                 client.forget_coordinator(&group, node);
             }
@@ -41,7 +41,7 @@ impl<P: Hosted> Driver<P> {
         let (client, group) = (self.client.clone(), self.group_id.clone());
         let deadline = tokio::time::Instant::now() + self.request_timeout;
         self.answers
-            .spawn(async move { Answer::Nature(client.group_nature(&group, deadline).await) });
+            .await_here(async move { Answer::Nature(client.group_nature(&group, deadline).await) });
     }
 
     pub(super) fn send(
@@ -74,9 +74,9 @@ impl<P: Hosted> Driver<P> {
             };
             Answer::Response { id, response: response.map_err(failure) }
         };
-        let task = self.answers.spawn(exchange.instrument(span));
-        if leaves {
-            self.farewell = Some(task);
+        match leaves {
+            true => self.farewell = Some(self.answers.spawn(exchange.instrument(span))),
+            false => self.answers.await_here(exchange.instrument(span)),
         }
     }
 
@@ -93,7 +93,7 @@ impl<P: Hosted> Driver<P> {
         let partitions = offsets.len();
         let request = commits_request(&self.group_id, identity, offsets);
         let (client, group, node) = (self.client.clone(), self.group_id.clone(), self.coordinator);
-        self.answers.spawn(async move {
+        self.answers.await_here(async move {
             let to = target(node, &group);
             let response = client.send(to, lane, request, deadline.into()).await;
             // A partition of which nothing is said is not known to be stored.

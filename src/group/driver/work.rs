@@ -45,7 +45,7 @@ impl<P: Hosted> Driver<P> {
     pub(super) fn work(&mut self, id: WorkId, work: Work<P::Held>) {
         match work {
             Work::BeforeJoin { held, cause } => {
-                self.report.round_began(cause.clone(), now());
+                self.report.round_began(cause.clone(), held.clone(), now());
                 self.refresh_ahead();
                 let release = self.protocol.before_join(&held, &cause);
                 self.machine.handle_release_wanted(now(), id, release);
@@ -103,7 +103,7 @@ impl<P: Hosted> Driver<P> {
         let longest =
             (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
         let deadline = now() + longest;
-        self.answers.spawn(async move {
+        self.answers.await_here(async move {
             let result = runner.run(deadline, job).await;
             Answer::Worked(Worked::Described { id, result })
         });

@@ -27,13 +27,13 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Starts the nodes; they answer some seconds later.
     pub(super) fn start(libs: &Path, settings: &Settings) -> Result<Self, String> {
-        // Ports are probed, then used: another process may be quicker.
+        // Ports are probed, then used, and another process may be quicker; and on a loaded machine a node has been seen to
+        // end while it started, without a word.
         let mut result = Self::spawn(libs, settings);
         for _ in 0..2 {
-            match &result {
-                Ok(cluster) if cluster.lost_its_ports() => result = Self::spawn(libs, settings),
-                _ => break,
-            }
+            let Some(problem) = result.as_ref().ok().and_then(Self::ended_at_once) else { break };
+            eprintln!("starting Kafka again: {problem}");
+            result = Self::spawn(libs, settings);
         }
         result.map_err(|error| format!("Kafka could not be started: {error}"))
     }
@@ -53,16 +53,14 @@ impl Cluster {
         Ok(Self { libs: libs.to_owned(), ports, nodes: Mutex::new(nodes), _folder: folder })
     }
 
-    /// Waits until every node listens or has ended, and says whether one ended because its port was taken.
-    fn lost_its_ports(&self) -> bool {
+    /// Waits until every node listens or has ended, and says why one ended.
+    fn ended_at_once(&self) -> Option<String> {
         let listens = |port: u16| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
         wait::poll(super::START, || {
-            let ended = self.nodes().iter_mut().any(|node| !node.is_up());
+            let ended = self.failure().is_some();
             (ended || self.ports.iter().all(|ports| listens(ports.client))).then_some(())
         });
-        self.nodes()
-            .iter_mut()
-            .any(|node| !node.is_up() && node.log_tail().contains("Address already in use"))
+        self.failure()
     }
 
     pub(super) fn addresses(&self) -> Vec<String> {

@@ -6,7 +6,6 @@
 //! cargo bench --bench rebalance -- REPEATS MEMBERS TOPIC BOOTSTRAP [range|roundrobin]
 //! ```
 
-#[expect(unused_macros, reason = "no figure is taken while a node is down")]
 #[path = "../../tests/common/mod.rs"]
 mod common;
 #[path = "../support/mod.rs"]

@@ -7,7 +7,6 @@
 //! cargo bench --bench rejoin -- ours|raw ROUNDS MEMBERS TOPIC BOOTSTRAP
 //! ```
 
-#[expect(unused_macros, reason = "no figure is taken while a node is down")]
 #[path = "../../tests/common/mod.rs"]
 mod common;
 #[path = "../support/mod.rs"]

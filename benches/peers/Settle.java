@@ -47,7 +47,7 @@ public class Settle {
             join();
         }
         untilSettled();
-        Random dice = new Random(1);
+        Random dice = new Random();
         for (int event = 0; event < 2 * repeats; event++) {
             boolean joins = event % 2 == 0;
             Thread.sleep(4000 + dice.nextInt(3000)); // Any phase of the heartbeats.

@@ -35,8 +35,8 @@ pub(crate) fn run(rounds: usize) {
 
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..rounds {
-        for (mut program, kind) in programs(round == 0) {
-            program.args([&REPEATS.to_string(), &MEMBERS.to_string(), &topic, bootstrap, kind]);
+        for mut program in programs(round == 0) {
+            program.args([&REPEATS.to_string(), &MEMBERS.to_string(), &topic, bootstrap, "range"]);
             lines.extend(lines_of(program));
         }
     }
@@ -44,17 +44,14 @@ pub(crate) fn run(rounds: usize) {
 }
 
 /// Ours, and the peers that can be run here.
-fn programs(tell: bool) -> Vec<(Command, &'static str)> {
-    let mut programs = vec![(this_program(), "range")];
-    match java() {
-        Ok(java) => programs.push((java, "range")),
-        Err(why) if tell => println!("without the Java consumer: {why}"),
-        Err(_) => {}
-    }
-    match franz() {
-        Ok(franz) => programs.push((franz, "range")),
-        Err(why) if tell => println!("without franz-go: {why}"),
-        Err(_) => {}
+fn programs(tell: bool) -> Vec<Command> {
+    let mut programs = vec![this_program()];
+    for (name, peer) in [("the Java consumer", java()), ("franz-go", franz())] {
+        match peer {
+            Ok(program) => programs.push(program),
+            Err(why) if tell => println!("without {name}: {why}"),
+            Err(_) => {}
+        }
     }
     programs
 }
@@ -73,20 +70,14 @@ fn java() -> Result<Command, String> {
 /// The program of franz-go, built where cargo builds.
 fn franz() -> Result<Command, String> {
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settle-franz");
-    if !built.exists() {
-        let built_here = Command::new("go")
-            .args(["build", "-o"])
-            .arg(&built)
-            .arg(".")
-            .current_dir(peers().join("franz"))
-            .status();
-        match built_here {
-            Ok(status) if status.success() => {}
-            Ok(status) => return Err(format!("go build: {status}")),
-            Err(error) => return Err(format!("go: {error}")),
-        }
+    // Quick where nothing has changed.
+    let mut build = Command::new("go");
+    build.args(["build", "-o"]).arg(&built).arg(".").current_dir(peers().join("franz"));
+    match build.status() {
+        Ok(status) if status.success() => Ok(Command::new(built)),
+        Ok(status) => Err(format!("go build: {status}")),
+        Err(error) => Err(format!("go: {error}")),
     }
-    Ok(Command::new(built))
 }
 
 fn peers() -> std::path::PathBuf {

@@ -27,7 +27,7 @@ pub(crate) fn run(plan: &Plan) {
 
 async fn measure(plan: &Plan) {
     let mut group = Group::start(plan).await;
-    let mut dice = fastrand::Rng::with_seed(1);
+    let mut dice = fastrand::Rng::new();
     for _ in 0..plan.repeats {
         for event in ["join", "leave"] {
             // Any phase of the heartbeats.

@@ -98,10 +98,9 @@ func main() {
 		join()
 	}
 	owners.untilSettled(count)
-	dice := rand.New(rand.NewSource(1))
 	for event := range 2 * repeats {
 		name := [2]string{"join", "leave"}[event%2]
-		time.Sleep(4*time.Second + time.Duration(dice.Intn(3000))*time.Millisecond) // Any phase of the heartbeats.
+		time.Sleep(4*time.Second + time.Duration(rand.Intn(3000))*time.Millisecond) // Any phase of the heartbeats.
 		owners.reset()
 		began := time.Now()
 		if name == "join" {

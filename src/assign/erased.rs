@@ -26,6 +26,7 @@ pub(crate) struct ErasedAssigner {
     codec: MetadataCodec,
     protocols: Arc<[RebalanceProtocol]>,
     coverage: Coverage,
+    builtin: bool,
     work: Arc<dyn Work>,
 }
 
@@ -76,8 +77,14 @@ impl ErasedAssigner {
             codec,
             protocols: assigner.protocols().into(),
             coverage: assigner.coverage(),
+            builtin,
             work: Arc::new(Typed { assigner, codec, metadata: PhantomData }),
         })
+    }
+
+    /// Whether it is one of this crate's, so that describing with it runs no code of the application's.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.builtin
     }
 
     /// The protocol name.

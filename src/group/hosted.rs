@@ -20,6 +20,11 @@ pub(crate) trait Hosted: GroupProtocol {
         Reaction { rejoin: None, notices: Vec::new() }
     }
 
+    /// Whether describing runs no code of the application's, and need not leave the driver's thread.
+    fn describes_alone(&self) -> bool {
+        false
+    }
+
     /// The plan without the assigner, which hangs or was not reached: everyone keeps what they validly have.
     fn keep_plan(&mut self, led: Led, facts: Facts, error: JobError) -> Result<Plan, JobError> {
         let _ = (led, facts);
@@ -59,6 +64,10 @@ impl Hosted for ConsumerProtocol {
     fn cluster_changed(&mut self, cluster: &Arc<Cluster>, jitter: f64) -> Reaction<ConsumerNotice> {
         let subscription::Reaction { rejoin, notices } = self.cluster_changed(cluster, jitter);
         Reaction { rejoin, notices }
+    }
+
+    fn describes_alone(&self) -> bool {
+        self.describes_alone()
     }
 
     fn keep_plan(&mut self, led: Led, facts: Facts, error: JobError) -> Result<Plan, JobError> {

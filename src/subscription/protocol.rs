@@ -15,6 +15,7 @@ use super::selection::Selection;
 use super::sticky::StickyClaim;
 use super::topics_said::TopicsSaid;
 use super::watch::Watch;
+use crate::assign::ErasedAssigner;
 use crate::protocol::{
     Cause, Change, DescribeJob, Facts, GroupProtocol, JobError, Joined, Joining, LeadJob, Led,
     Needs, Plan, Rejoin,
@@ -134,6 +135,11 @@ impl ConsumerProtocol {
         self.resubscribed = true;
         // A round under way finds out at its end.
         (!self.in_round && self.watch.is_set()).then_some(Cause::SubscriptionChanged)
+    }
+
+    /// Whether what this member says is all the crate's own: no assigner of the application's is asked.
+    pub(crate) fn describes_alone(&self) -> bool {
+        self.options.assigners.iter().all(ErasedAssigner::is_builtin)
     }
 
     /// The plan without the assigner, which hangs or was not reached: everyone keeps what they validly have.

@@ -99,6 +99,9 @@ impl<P: Hosted> Driver<P> {
     }
 
     fn start_describe(&mut self, id: WorkId, job: DescribeJob) {
+        if self.protocol.describes_alone() {
+            return self.worked(Worked::Described { id, result: job() });
+        }
         let runner = self.runner();
         let longest =
             (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));

@@ -204,7 +204,9 @@ impl Side {
 
     /// With the topic that scenarios commit offsets for.
     fn prepared(self) -> Self {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let Self::Kafka(kafka) = self else { return self };
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let admin = kafka.admin();
         let is_missing =
             |metadata: MetadataResponse| metadata.topics.iter().any(|topic| topic.error_code != 0);

@@ -40,6 +40,14 @@ impl Admin {
         }
     }
 
+    /// Whether the group's coordinator is found and has loaded what it knows.
+    pub(super) fn serves(&self, group: &str) -> bool {
+        let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(string(group))]);
+        let Ok((_, address)) = self.coordinator(group) else { return false };
+        let answer = rpc::call(&address, 5, &request);
+        answer.is_ok_and(|answer| answer.groups.iter().all(|group| group.error_code == 0))
+    }
+
     /// A group as its coordinator knows it; its state is `Dead` where there is none.
     pub(crate) fn describe_group(&self, group: &str) -> DescribedGroup {
         let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(string(group))]);

@@ -30,6 +30,10 @@ use super::wait;
 /// How long a node may take to come up while the machine compiles something else.
 const START: Duration = Duration::from_secs(120);
 
+/// Groups that are asked for before a cluster is handed out: so many that each partition of the offsets topic, of which
+/// there are six, has one.
+const WARM_UP: usize = 32;
+
 /// A Kafka cluster. Its nodes are numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Kafka {
@@ -172,7 +176,8 @@ impl Kafka {
         }
     }
 
-    /// Waits until all nodes know all nodes, every replica is in sync and groups find their coordinator.
+    /// Waits until all nodes know all nodes, every replica is in sync and groups are served, whichever partition of the
+    /// offsets topic they belong to: a coordinator that still loads one forgets what it was told meanwhile.
     fn wait_until_whole(&self, within: Duration) -> Result<(), String> {
         let nodes: Vec<Admin> =
             self.addresses().into_iter().map(|address| Admin::new(vec![address])).collect();
@@ -181,7 +186,7 @@ impl Kafka {
             failure = self.failure();
             let whole = || {
                 nodes.iter().all(|node| node.sees_all(nodes.len()))
-                    && self.admin().coordinator("warm-up").is_ok()
+                    && (0..WARM_UP).all(|n| self.admin().serves(&format!("warm-up-{n}")))
             };
             (failure.is_some() || whole()).then_some(())
         });

@@ -1,0 +1,62 @@
+//! Items that no wish tells apart: the same takers, and near in the same racks.
+
+use super::problem::{NONE, Problem};
+use super::racks::Nearness;
+
+/// The classes of a problem. A plan is as good as its numbers of items per class and member.
+#[derive(Debug)]
+pub(super) struct Classes {
+    /// Per item; `NONE` if nobody takes it.
+    pub(super) of_item: Vec<u32>,
+    /// Per class its set of takers.
+    pub(super) takers: Vec<u32>,
+    /// Per class its set of racks; `NONE` if that tells nobody apart.
+    pub(super) racks: Vec<u32>,
+    /// Per class how many items it has.
+    pub(super) supply: Vec<u32>,
+}
+
+impl Classes {
+    pub(super) fn of(problem: &Problem<'_>, nearness: Option<&Nearness<'_>>) -> Self {
+        let mut classes = Self {
+            of_item: vec![NONE; problem.item_count()],
+            takers: Vec::new(),
+            racks: Vec::new(),
+            supply: Vec::new(),
+        };
+        let mut families: Vec<u32> = problem.wanted_families().map(|(place, _)| place).collect();
+        families.sort_by_key(|family| problem.families[*family as usize].takers);
+        let sets = nearness.map_or(0, Nearness::set_count);
+        // Per set of racks, the last one being none, its class among those of the takers at hand.
+        let mut found = vec![NONE; sets + 1];
+        let mut takers = NONE;
+        for family in families {
+            let family = &problem.families[family as usize];
+            if family.takers != takers {
+                takers = family.takers;
+                found.fill(NONE);
+            }
+            for item in family.items() {
+                let set = nearness.map_or(NONE, |nearness| nearness.set_of(item));
+                let class = &mut found[(set as usize).min(sets)];
+                if *class == NONE {
+                    *class = classes.add(takers, set);
+                }
+                classes.of_item[item] = *class;
+                classes.supply[*class as usize] += 1;
+            }
+        }
+        classes
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.supply.len()
+    }
+
+    fn add(&mut self, takers: u32, racks: u32) -> u32 {
+        self.takers.push(takers);
+        self.racks.push(racks);
+        self.supply.push(0);
+        self.supply.len() as u32 - 1
+    }
+}

@@ -33,12 +33,12 @@ const MOST_ROUNDS: usize = 4;
 pub struct StickyPlanner<'f, T = ()> {
     racks: Racks,
     slack: u32,
-    capacity: Option<Capacity<'f, T>>,
-    weight: Option<Weight<'f>>,
+    capacity: Option<Box<Capacity<'f, T>>>,
+    weight: Option<Box<Weight<'f>>>,
 }
 
-type Capacity<'f, T> = Box<dyn Fn(MemberRef<'_, T>) -> u32 + 'f>;
-type Weight<'f> = Box<dyn Fn(PartitionRef<'_>) -> f64 + 'f>;
+pub(super) type Capacity<'f, T> = dyn Fn(MemberRef<'_, T>) -> u32 + 'f;
+pub(super) type Weight<'f> = dyn Fn(PartitionRef<'_>) -> f64 + 'f;
 
 /// What the racks of members (`client.rack`) and brokers (`broker.rack`) count for.
 ///
@@ -126,13 +126,14 @@ impl<'f, T> StickyPlanner<'f, T> {
         let mut owners = solve(&problem, &wishes);
         // What somebody still holds goes to its next member one round later, and that round plans anew. So this one
         // plans what that will, and the target stays the same until it is reached.
+        let waiting = Waiting::of(group);
+        let published =
+            |owners: &[u32]| waiting.as_ref().and_then(|waiting| waiting.published(owners));
         for _ in 1..MOST_ROUNDS {
-            let Some(published) = Waiting::of(group, &owners).published(&owners) else { break };
-            problem.owners = Cow::Owned(published);
-            let next = solve(&problem, &wishes);
-            let published = Waiting::of(group, &next).published(&next);
-            let is_settled = published.as_deref() == Some(&*problem.owners);
-            owners = next;
+            let Some(first) = published(&owners) else { break };
+            problem.owners = Cow::Owned(first);
+            owners = solve(&problem, &wishes);
+            let is_settled = published(&owners).as_deref() == Some(&*problem.owners);
             if is_settled {
                 break;
             }

@@ -1,20 +1,19 @@
 //! The group as the solver sees it: topics are families of items, equal subscriptions are groups.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
 
 use super::GroupSubscription;
 use super::model::{Model, NONE as NOBODY};
-use super::refs::{MemberRef, PartitionRef, TopicRef};
+use super::refs::{MemberRef, TopicRef};
 use super::solver::{Family, ItemRacks, Member, NONE, Problem, RackSet};
-use super::sticky_planner::Racks;
+use super::sticky_planner::{Capacity, Racks, Weight};
 
 /// What an assigner asks for beside few moves.
 pub(super) struct Asked<'a, T> {
     pub(super) racks: Racks,
-    pub(super) capacity: Option<&'a dyn Fn(MemberRef<'_, T>) -> u32>,
-    pub(super) weight: Option<&'a dyn Fn(PartitionRef<'_>) -> f64>,
+    pub(super) capacity: Option<&'a Capacity<'a, T>>,
+    pub(super) weight: Option<&'a Weight<'a>>,
 }
 
 /// The problem that a group is, as far as its view shows topics.
@@ -90,70 +89,77 @@ fn item_racks(model: &Model, racks: Racks, known: &BTreeMap<&str, u32>) -> Optio
     if known.is_empty() || model.layout.leaders.is_empty() {
         return None;
     }
-    let mut sets = RackSets { model, known, racks: ItemRacks::default(), seen: HashMap::default() };
+    let mut sets = RackSets::new(model, known);
     let places = 0..model.partition_count() as u32;
     let set_of: Vec<u32> = match racks.only_leaders() {
-        true => places.map(|partition| sets.of_leader(partition)).collect(),
+        true => model.layout.leaders.chunks(1).map(|leader| sets.of_nodes(leader)).collect(),
         false => places.map(|partition| sets.of_nodes(model.replicas(partition))).collect(),
     };
-    Some(ItemRacks { set_of, ..sets.racks })
+    Some(ItemRacks { set_of, sets: sets.sets })
 }
+
+/// How many lists of nodes are remembered.
+const REMEMBERED: usize = 1024;
 
 /// The sets of racks of the brokers that hold partitions.
 struct RackSets<'g> {
-    model: &'g Model,
-    known: &'g BTreeMap<&'g str, u32>,
-    racks: ItemRacks,
-    seen: HashMap<&'g [u32], u32, BuildHasherDefault<NodesHasher>>,
+    /// Per node the number of its rack among those of members: none if it has no rack, `NONE` if no member is there.
+    of_node: Vec<Option<u32>>,
+    sets: Vec<RackSet>,
+    seen: BTreeMap<RackSet, u32>,
+    /// Lists of nodes with their sets, at places that depend on the lists.
+    recent: Vec<(&'g [u32], u32)>,
 }
 
 impl<'g> RackSets<'g> {
-    fn of_leader(&mut self, partition: u32) -> u32 {
-        self.of_nodes(
-            self.model.layout.leaders.get(partition as usize..=partition as usize).unwrap_or(&[]),
-        )
+    fn new(model: &Model, known: &BTreeMap<&str, u32>) -> Self {
+        let of_node = model.nodes().iter().map(|node| {
+            let rack = node.rack.as_deref()?;
+            Some(known.get(rack).copied().unwrap_or(NONE))
+        });
+        Self {
+            of_node: of_node.collect(),
+            sets: Vec::new(),
+            seen: BTreeMap::new(),
+            recent: vec![(&[], NONE); REMEMBERED],
+        }
     }
 
+    /// The set of some nodes' racks; `NONE` if none of them is known to be in a rack.
     fn of_nodes(&mut self, nodes: &'g [u32]) -> u32 {
-        if let Some(set) = self.seen.get(nodes) {
-            return *set;
+        let mix = |sum: usize, node: &u32| sum.wrapping_mul(31).wrapping_add(*node as usize);
+        let place = nodes.iter().fold(0, mix) % REMEMBERED;
+        let (remembered, set) = self.recent[place];
+        // Short lists are compared faster one by one than as memory.
+        if remembered.len() == nodes.len() && remembered.iter().zip(nodes).all(|(a, b)| a == b) {
+            return set;
         }
-        let nodes_racks = nodes.iter().filter_map(|node| self.model.nodes().get(*node as usize));
+        let set = self.find(nodes);
+        self.recent[place] = (nodes, set);
+        set
+    }
+
+    fn find(&mut self, nodes: &[u32]) -> u32 {
+        let mut racks =
+            nodes.iter().filter_map(|node| *self.of_node.get(*node as usize)?).peekable();
+        if racks.peek().is_none() {
+            return NONE;
+        }
         let mut set = RackSet::default();
-        let mut is_somewhere = false;
-        for rack in nodes_racks.filter_map(|node| node.rack.as_deref()) {
-            is_somewhere = true;
-            self.known.get(rack).into_iter().for_each(|rack| set.insert(*rack));
+        racks.filter(|rack| *rack != NONE).for_each(|rack| set.insert(rack));
+        if let Some(place) = self.seen.get(&set) {
+            return *place;
         }
-        let place = if is_somewhere { self.racks.sets.len() as u32 } else { NONE };
-        if is_somewhere {
-            self.racks.sets.push(set);
-        }
-        self.seen.insert(nodes, place);
+        let place = self.sets.len() as u32;
+        self.sets.push(set.clone());
+        self.seen.insert(set, place);
         place
-    }
-}
-
-/// For short lists of small numbers, looked up once a partition.
-#[derive(Clone, Copy, Debug, Default)]
-struct NodesHasher(u64);
-
-impl Hasher for NodesHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(4) {
-            let part = part.iter().fold(0, |part, byte| part << 8 | u64::from(*byte));
-            self.0 = (self.0.rotate_left(23) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 
 /// Weights as whole numbers in proportion, the heaviest being so large that small ones count, and all together no
 /// overflow.
-fn weights<T>(group: &GroupSubscription<T>, weight: &dyn Fn(PartitionRef<'_>) -> f64) -> Vec<u64> {
+fn weights<T>(group: &GroupSubscription<T>, weight: &Weight<'_>) -> Vec<u64> {
     let mut weights = vec![0.0; group.model.partition_count()];
     for partition in group.topics().flat_map(TopicRef::partitions) {
         weights[partition.position()] = weight(partition);
@@ -161,8 +167,7 @@ fn weights<T>(group: &GroupSubscription<T>, weight: &dyn Fn(PartitionRef<'_>) ->
     let finite = weights.iter().copied().filter(|weight| weight.is_finite());
     let heaviest = finite.fold(0.0, f64::max);
     let whole = |weight: f64| match weight {
-        // NaN is not greater than anything.
-        weight if !(weight > 0.0) => 0,
+        weight if weight.is_nan() || weight <= 0.0 => 0,
         weight if weight >= heaviest => HEAVIEST as u64,
         weight => (weight / heaviest * HEAVIEST) as u64,
     };

@@ -16,18 +16,14 @@ pub(super) struct Waiting<'g> {
 }
 
 impl<'g> Waiting<'g> {
-    pub(super) fn of<T>(group: &'g GroupSubscription<T>, owners: &[u32]) -> Self {
+    /// None if nobody holds anything: then all comes true at once.
+    pub(super) fn of<T>(group: &'g GroupSubscription<T>) -> Option<Self> {
         let model = &*group.model;
-        let gifts =
-            owners.iter().zip(0..).filter(|(owner, partition)| model.owner(*partition) != **owner);
-        let is_moved = |partition: u32| (model.owner(partition) as usize) < model.members().len();
         let anybody_holds = model.members().iter().any(|member| member.holds);
-        let may_be_contested =
-            anybody_holds && gifts.clone().any(|(_, partition)| !is_moved(partition));
-        Self { model, contested: if may_be_contested { contested(model) } else { Vec::new() } }
+        anybody_holds.then(|| Self { model, contested: contested(model) })
     }
 
-    /// What comes true at once; none if that is all.
+    /// What of a plan comes true at once; none if that is all.
     pub(super) fn published(&self, owners: &[u32]) -> Option<Vec<u32>> {
         let waits =
             |(owner, partition): (&u32, u32)| *owner != NONE && self.waits(*owner, partition);
@@ -56,6 +52,11 @@ impl<'g> Waiting<'g> {
 /// The partitions without a valid owner, each with those of its newest claimants that hold it.
 fn contested(model: &Model) -> Vec<(u32, u32)> {
     let mut claims: Vec<(u32, Reverse<Generation>, u32)> = Vec::new();
+    let owned =
+        model.claims.owners.iter().filter(|owner| (**owner as usize) < model.members().len());
+    if owned.count() == model.claims.partitions.len() {
+        return Vec::new();
+    }
     for (member, place) in model.members().iter().zip(0..) {
         let invalid = |partition: &&u32| model.owner(**partition) as usize >= model.members().len();
         let invalid = model.claims(place).iter().filter(invalid);

@@ -36,14 +36,14 @@ impl Classes {
                 takers = family.takers;
                 found.fill(NONE);
             }
+            let Some(nearness) = nearness else {
+                classes.add_items(&mut found[0], takers, NONE, family.items());
+                continue;
+            };
             for item in family.items() {
-                let set = nearness.map_or(NONE, |nearness| nearness.set_of(item));
+                let set = nearness.set_of(item);
                 let class = &mut found[(set as usize).min(sets)];
-                if *class == NONE {
-                    *class = classes.add(takers, set);
-                }
-                classes.of_item[item] = *class;
-                classes.supply[*class as usize] += 1;
+                classes.add_items(class, takers, set, item..item + 1);
             }
         }
         classes
@@ -53,10 +53,21 @@ impl Classes {
         self.supply.len()
     }
 
-    fn add(&mut self, takers: u32, racks: u32) -> u32 {
-        self.takers.push(takers);
-        self.racks.push(racks);
-        self.supply.push(0);
-        self.supply.len() as u32 - 1
+    /// Adds items to a class, which is a new one if there is none yet.
+    fn add_items(
+        &mut self,
+        class: &mut u32,
+        takers: u32,
+        racks: u32,
+        items: std::ops::Range<usize>,
+    ) {
+        if *class == NONE {
+            *class = self.supply.len() as u32;
+            self.takers.push(takers);
+            self.racks.push(racks);
+            self.supply.push(0);
+        }
+        self.supply[*class as usize] += items.len() as u32;
+        self.of_item[items].fill(*class);
     }
 }

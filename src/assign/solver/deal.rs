@@ -52,7 +52,7 @@ impl Deal {
         class_of: impl Fn(u32) -> u32,
         owners: &mut [u32],
     ) {
-        let had = holdings.map(|holdings| self.had(problem, holdings, owners));
+        let had = holdings.map(|holdings| Had::of(problem, holdings, &self.hungry, owners));
         for (family, place) in problem.wanted_families() {
             let mut is_known = false;
             for item in place.items() {
@@ -68,31 +68,11 @@ impl Deal {
         }
     }
 
-    /// What the hungry members have of each family.
-    fn had(&self, problem: &Problem<'_>, holdings: &Holdings, owners: &[u32]) -> Had {
-        let mut had: Vec<(u32, u32, u32)> = Vec::new();
-        for (member, _) in self.hungry.iter().flat_map(|queue| &queue.due) {
-            let mut cursor = FamilyCursor::new(problem);
-            for item in holdings.of_member(*member) {
-                if owners[*item as usize] != *member {
-                    continue;
-                }
-                let family = cursor.family_of(*item);
-                match had.last_mut() {
-                    Some(last) if (last.0, last.1) == (family, *member) => last.2 += 1,
-                    _ => had.push((family, *member, 1)),
-                }
-            }
-        }
-        had.sort_unstable();
-        Had { had }
-    }
-
-    fn begin_family(&mut self, had: &[(u32, u32, u32)]) {
+    fn begin_family(&mut self, had: &[(u32, u32)]) {
         for member in self.touched.drain(..) {
             self.of_family[member as usize] = 0;
         }
-        for (_, member, count) in had {
+        for (member, count) in had {
             self.of_family[*member as usize] = *count;
             self.touched.push(*member);
         }
@@ -138,32 +118,74 @@ impl Circle {
     }
 
     fn find(&mut self, has: impl Fn(u32) -> u32) -> Option<usize> {
-        let (before, after) = (0..self.next.min(self.due.len()), self.next..self.due.len());
-        let turns = after.chain(before).filter(|place| self.due[*place].1 > 0).take(LOOK);
+        let mut place = self.next;
         let (mut best, mut least) = (None, NONE);
-        for place in turns {
-            let has = has(self.due[place].0);
-            if has < least {
-                (best, least) = (Some(place), has);
+        for _ in 0..self.due.len().min(LOOK) {
+            if place >= self.due.len() {
+                place = 0;
             }
-            if has <= self.level {
-                return best;
+            let (member, due) = self.due[place];
+            if due > 0 {
+                let has = has(member);
+                if has <= self.level {
+                    return Some(place);
+                }
+                if has < least {
+                    (best, least) = (Some(place), has);
+                }
             }
+            place += 1;
         }
-        self.level = least;
-        best
+        if best.is_some() {
+            self.level = least;
+            return best;
+        }
+        (0..self.due.len()).find(|place| self.due[*place].1 > 0)
     }
 }
 
-/// How many items members had of families: family, member, count, in this order.
+/// How many items the hungry members have of each family before they get any.
 struct Had {
-    had: Vec<(u32, u32, u32)>,
+    /// Per family where its members begin, and the end of all.
+    starts: Vec<u32>,
+    /// Members with how many they have.
+    counts: Vec<(u32, u32)>,
 }
 
 impl Had {
-    fn of_family(&self, family: u32) -> &[(u32, u32, u32)] {
-        let start = self.had.partition_point(|entry| entry.0 < family);
-        let end = self.had.partition_point(|entry| entry.0 <= family);
-        &self.had[start..end]
+    fn of(problem: &Problem<'_>, holdings: &Holdings, hungry: &[Circle], owners: &[u32]) -> Self {
+        // Family, member, count.
+        let mut found: Vec<(u32, u32, u32)> = Vec::new();
+        let mut starts = vec![0_u32; problem.families.len() + 2];
+        for (member, _) in hungry.iter().flat_map(|queue| &queue.due) {
+            let mut cursor = FamilyCursor::new(problem);
+            let first = found.len();
+            for item in holdings.of_member(*member) {
+                if owners[*item as usize] != *member {
+                    continue;
+                }
+                let family = cursor.family_of(*item);
+                match found[first..].last_mut() {
+                    Some(last) if last.0 == family => last.2 += 1,
+                    _ => {
+                        found.push((family, *member, 1));
+                        starts[family as usize + 2] += 1;
+                    }
+                }
+            }
+        }
+        (2..starts.len()).for_each(|family| starts[family] += starts[family - 1]);
+        let mut counts = vec![(0, 0); found.len()];
+        for (family, member, count) in found {
+            let next = &mut starts[family as usize + 1];
+            counts[*next as usize] = (member, count);
+            *next += 1;
+        }
+        Self { starts, counts }
+    }
+
+    fn of_family(&self, family: u32) -> &[(u32, u32)] {
+        let family = family as usize;
+        &self.counts[self.starts[family] as usize..self.starts[family + 1] as usize]
     }
 }

@@ -262,9 +262,8 @@ impl Terms<'_> {
     }
 
     fn may_keep(self, member: u32, class: u32) -> bool {
-        let takers = self.classes.takers[class as usize];
         let group = self.problem.members[member as usize].group;
-        self.is_open(takers, group) && self.problem.may_take(member, takers)
+        self.is_open(self.classes.takers[class as usize], group)
     }
 
     fn miss(self, class: u32, member: u32) -> i8 {

@@ -21,7 +21,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) members: Vec<Member>,
     /// How many groups there are.
     pub(crate) groups: usize,
-    /// Per item who had it. Whatever is no member counts as nobody; a missing end, too.
+    /// Per item who had it and may still take it. Whatever is no member counts as nobody; a missing end, too.
     pub(crate) owners: Cow<'a, [u32]>,
     /// Where items are near; none if that is unknown or of no interest.
     pub(crate) racks: Option<ItemRacks>,

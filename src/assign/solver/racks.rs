@@ -11,7 +11,7 @@ pub(crate) struct ItemRacks {
 }
 
 /// A set of racks of any number.
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct RackSet {
     words: Vec<u64>,
 }

@@ -1,7 +1,5 @@
 //! Which items a member gives up, once it is known how many.
 
-use std::cmp::Reverse;
-
 use super::holdings::{FamilyCursor, Holdings};
 use super::problem::{NONE, Problem};
 
@@ -13,6 +11,10 @@ pub(super) struct Release<'a> {
     /// Per family how many of its items have been given up.
     released: Vec<u32>,
     candidates: Vec<Candidate>,
+    /// Per rank how many candidates have it.
+    of_rank: Vec<u32>,
+    /// Candidates of one rank, of which some go.
+    edge: Vec<(u32, Candidate)>,
 }
 
 /// An item that could be given up.
@@ -27,8 +29,14 @@ struct Candidate {
 
 impl<'a> Release<'a> {
     pub(super) fn new(problem: &'a Problem<'a>, holdings: &'a Holdings) -> Self {
-        let released = vec![0; problem.families.len()];
-        Self { problem, holdings, released, candidates: Vec::new() }
+        Self {
+            problem,
+            holdings,
+            released: vec![0; problem.families.len()],
+            candidates: Vec::new(),
+            of_rank: Vec::new(),
+            edge: Vec::new(),
+        }
     }
 
     /// Makes ownerless what one member gives up, which is so many items of each class.
@@ -40,13 +48,9 @@ impl<'a> Release<'a> {
         owners: &mut [u32],
     ) {
         self.find_candidates(member, class_of, &given_up);
-        let mut candidates = std::mem::take(&mut self.candidates);
-        for class in candidates.chunk_by_mut(|a, b| a.class == b.class) {
-            let count = given_up(class[0].class) as usize;
-            for candidate in self.first_to_go(class, count) {
-                self.released[candidate.family as usize] += 1;
-                owners[candidate.item as usize] = NONE;
-            }
+        let candidates = std::mem::take(&mut self.candidates);
+        for class in candidates.chunk_by(|one, other| one.class == other.class) {
+            self.release(class, given_up(class[0].class), owners);
         }
         self.candidates = candidates;
     }
@@ -74,14 +78,48 @@ impl<'a> Release<'a> {
         }
     }
 
-    /// The first ones of a class: from families of which the member has most, then those least touched.
-    fn first_to_go<'c>(&self, class: &'c mut [Candidate], count: usize) -> &'c [Candidate] {
-        let order = |candidate: &Candidate| {
-            (Reverse(candidate.rank), self.released[candidate.family as usize], candidate.item)
-        };
-        if count < class.len() && count > 0 {
-            class.select_nth_unstable_by_key(count - 1, order);
+    /// Of families that the member has most of, and then of those least touched.
+    fn release(&mut self, class: &[Candidate], count: u32, owners: &mut [u32]) {
+        let (edge, at_edge) = self.edge_rank(class, count);
+        self.edge.clear();
+        for candidate in class {
+            if candidate.rank > edge {
+                self.released[candidate.family as usize] += 1;
+                owners[candidate.item as usize] = NONE;
+            } else if candidate.rank == edge {
+                self.edge.push((0, *candidate));
+            }
         }
-        &class[..count.min(class.len())]
+        for (released, candidate) in &mut self.edge {
+            *released = self.released[candidate.family as usize];
+        }
+        if at_edge < self.edge.len() {
+            let order = |(released, candidate): &(u32, Candidate)| (*released, candidate.item);
+            self.edge.select_nth_unstable_by_key(at_edge, order);
+        }
+        for (_, candidate) in self.edge.iter().take(at_edge) {
+            self.released[candidate.family as usize] += 1;
+            owners[candidate.item as usize] = NONE;
+        }
+    }
+
+    /// The rank above which everything goes, and how many go at it.
+    fn edge_rank(&mut self, class: &[Candidate], count: u32) -> (u32, usize) {
+        self.of_rank.clear();
+        for candidate in class {
+            let rank = candidate.rank as usize;
+            if self.of_rank.len() <= rank {
+                self.of_rank.resize(rank + 1, 0);
+            }
+            self.of_rank[rank] += 1;
+        }
+        let mut left = count;
+        for (rank, candidates) in self.of_rank.iter().enumerate().rev() {
+            if left <= *candidates {
+                return (rank as u32, left as usize);
+            }
+            left -= candidates;
+        }
+        (0, left as usize)
     }
 }

@@ -90,10 +90,16 @@ fn item_racks(model: &Model, racks: Racks, known: &BTreeMap<&str, u32>) -> Optio
         return None;
     }
     let mut sets = RackSets::new(model, known);
-    let places = 0..model.partition_count() as u32;
+    let layout = &model.layout;
+    let mut start = 0;
+    let replicas = layout.replica_ends.iter().map(|end| {
+        let nodes = layout.replicas.get(start..*end as usize).unwrap_or(&[]);
+        start = *end as usize;
+        nodes
+    });
     let set_of: Vec<u32> = match racks.only_leaders() {
-        true => model.layout.leaders.chunks(1).map(|leader| sets.of_nodes(leader)).collect(),
-        false => places.map(|partition| sets.of_nodes(model.replicas(partition))).collect(),
+        true => layout.leaders.chunks(1).map(|leader| sets.of_nodes(leader)).collect(),
+        false => replicas.map(|nodes| sets.of_nodes(nodes)).collect(),
     };
     Some(ItemRacks { set_of, sets: sets.sets })
 }
@@ -126,12 +132,14 @@ impl<'g> RackSets<'g> {
     }
 
     /// The set of some nodes' racks; `NONE` if none of them is known to be in a rack.
+    #[inline]
     fn of_nodes(&mut self, nodes: &'g [u32]) -> u32 {
-        let mix = |sum: usize, node: &u32| sum.wrapping_mul(31).wrapping_add(*node as usize);
-        let place = nodes.iter().fold(0, mix) % REMEMBERED;
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return NONE };
+        let place = (*first as usize * 31 + *last as usize) % REMEMBERED;
         let (remembered, set) = self.recent[place];
         // Short lists are compared faster one by one than as memory.
-        if remembered.len() == nodes.len() && remembered.iter().zip(nodes).all(|(a, b)| a == b) {
+        if remembered.len() == nodes.len() && (0..nodes.len()).all(|at| remembered[at] == nodes[at])
+        {
             return set;
         }
         let set = self.find(nodes);
@@ -139,6 +147,7 @@ impl<'g> RackSets<'g> {
         set
     }
 
+    #[cold]
     fn find(&mut self, nodes: &[u32]) -> u32 {
         let mut racks =
             nodes.iter().filter_map(|node| *self.of_node.get(*node as usize)?).peekable();

@@ -37,13 +37,16 @@ impl Classes {
                 found.fill(NONE);
             }
             let Some(nearness) = nearness else {
-                classes.add_items(&mut found[0], takers, NONE, family.items());
+                let class = classes.class(&mut found[0], takers, NONE);
+                classes.supply[class as usize] += family.count;
+                classes.of_item[family.items()].fill(class);
                 continue;
             };
             for item in family.items() {
                 let set = nearness.set_of(item);
-                let class = &mut found[(set as usize).min(sets)];
-                classes.add_items(class, takers, set, item..item + 1);
+                let class = classes.class(&mut found[(set as usize).min(sets)], takers, set);
+                classes.supply[class as usize] += 1;
+                classes.of_item[item] = class;
             }
         }
         classes
@@ -53,21 +56,14 @@ impl Classes {
         self.supply.len()
     }
 
-    /// Adds items to a class, which is a new one if there is none yet.
-    fn add_items(
-        &mut self,
-        class: &mut u32,
-        takers: u32,
-        racks: u32,
-        items: std::ops::Range<usize>,
-    ) {
-        if *class == NONE {
-            *class = self.supply.len() as u32;
+    /// The class that was found, or a new one.
+    fn class(&mut self, found: &mut u32, takers: u32, racks: u32) -> u32 {
+        if *found == NONE {
+            *found = self.supply.len() as u32;
             self.takers.push(takers);
             self.racks.push(racks);
             self.supply.push(0);
         }
-        self.supply[*class as usize] += items.len() as u32;
-        self.of_item[items].fill(*class);
+        *found
     }
 }

@@ -10,37 +10,19 @@ const LOOK: usize = 64;
 /// Deals ownerless items so that each family lies with many members.
 #[derive(Debug)]
 pub(super) struct Deal {
-    /// Per class the queues that its items go to, in turn.
-    shares: Vec<Circle>,
-    /// Per queue its members, in turn.
+    /// Per class the queues that its items go to.
+    shares: Vec<Turns>,
+    /// Per queue its members.
     hungry: Vec<Circle>,
-    /// Per member how many items it has of the family at hand.
-    of_family: Vec<u32>,
-    /// The members of which that is not 0.
-    touched: Vec<u32>,
-}
-
-/// Places that are served in turn until each has what it is due.
-#[derive(Debug)]
-struct Circle {
-    /// Who, and how many items it still gets.
-    due: Vec<(u32, u32)>,
-    next: usize,
-    /// How many are due nothing more.
-    done: usize,
-    /// Whoever has no more than this of a family is served when its turn comes.
-    level: u32,
-    family: u32,
+    counts: FamilyCounts,
 }
 
 impl Deal {
     pub(super) fn new(exchange: Exchange, members: usize) -> Self {
-        let circles = |all: Vec<Vec<(u32, u32)>>| all.into_iter().map(Circle::new).collect();
         Self {
-            shares: circles(exchange.shares),
-            hungry: circles(exchange.hungry),
-            of_family: vec![0; members],
-            touched: Vec::new(),
+            shares: exchange.shares.into_iter().map(Turns::new).collect(),
+            hungry: exchange.hungry.into_iter().map(Circle::new).collect(),
+            counts: FamilyCounts { family: NONE, of_member: vec![(NONE, 0); members] },
         }
     }
 
@@ -53,44 +35,83 @@ impl Deal {
         owners: &mut [u32],
     ) {
         let had = holdings.map(|holdings| Had::of(problem, holdings, &self.hungry, owners));
-        for (family, place) in problem.wanted_families() {
-            let mut is_known = false;
-            for item in place.items() {
+        for (place, family) in problem.wanted_families() {
+            for item in family.items() {
                 if owners[item] != NONE {
                     continue;
                 }
-                if !is_known {
-                    self.begin_family(had.as_ref().map_or(&[], |had| had.of_family(family)));
-                    is_known = true;
+                if self.counts.family != place {
+                    self.counts.begin(place, had.as_ref().map_or(&[], |had| had.of_family(place)));
                 }
-                owners[item] = self.next_member(class_of(item as u32), family);
+                let queue = self.shares[class_of(item as u32) as usize].serve();
+                let member = queue.and_then(|q| self.hungry[q as usize].serve(&mut self.counts));
+                owners[item] = member.unwrap_or(NONE);
             }
         }
     }
+}
 
-    fn begin_family(&mut self, had: &[(u32, u32)]) {
-        for member in self.touched.drain(..) {
-            self.of_family[member as usize] = 0;
-        }
-        for (member, count) in had {
-            self.of_family[*member as usize] = *count;
-            self.touched.push(*member);
-        }
+/// How many items of the family at hand each member has.
+#[derive(Debug)]
+struct FamilyCounts {
+    family: u32,
+    /// The number counts if it stands beside this family.
+    of_member: Vec<(u32, u32)>,
+}
+
+impl FamilyCounts {
+    fn begin(&mut self, family: u32, had: &[(u32, u32)]) {
+        self.family = family;
+        had.iter().for_each(|(member, count)| self.of_member[*member as usize] = (family, *count));
     }
 
-    /// Who gets the next item of a class: of those whose turn it is, one that has few of its family.
-    fn next_member(&mut self, class: u32, family: u32) -> u32 {
-        let Some(queue) = self.shares[class as usize].serve(family, |_| 0) else { return NONE };
-        let of_family = &self.of_family;
-        let served = self.hungry[queue as usize].serve(family, |member| of_family[member as usize]);
-        let Some(member) = served else { return NONE };
-        let count = &mut self.of_family[member as usize];
-        if *count == 0 {
-            self.touched.push(member);
-        }
-        *count += 1;
-        member
+    fn of(&self, member: u32) -> u32 {
+        let (family, count) = self.of_member[member as usize];
+        if family == self.family { count } else { 0 }
     }
+
+    fn set(&mut self, member: u32, count: u32) {
+        self.of_member[member as usize] = (self.family, count);
+    }
+}
+
+/// Queues that are served in turn until each has what it is due.
+#[derive(Debug)]
+struct Turns {
+    due: Vec<(u32, u32)>,
+    next: usize,
+}
+
+impl Turns {
+    fn new(due: Vec<(u32, u32)>) -> Self {
+        Self { due, next: 0 }
+    }
+
+    fn serve(&mut self) -> Option<u32> {
+        if self.next >= self.due.len() {
+            self.next = 0;
+        }
+        let (queue, due) = self.due.get_mut(self.next)?;
+        let queue = *queue;
+        *due -= 1;
+        match due {
+            0 => drop(self.due.remove(self.next)),
+            _ => self.next += 1,
+        }
+        Some(queue)
+    }
+}
+
+/// Members that are served in turn, those with few items of a family first, until each has what it is due.
+#[derive(Debug)]
+struct Circle {
+    due: Vec<(u32, u32)>,
+    next: usize,
+    /// How many are due nothing more.
+    done: usize,
+    /// Whoever has no more than this of a family is served when its turn comes.
+    level: u32,
+    family: u32,
 }
 
 impl Circle {
@@ -98,49 +119,54 @@ impl Circle {
         Self { due, next: 0, done: 0, level: 0, family: NONE }
     }
 
-    /// Serves the first of the next ones that has least of a family.
-    fn serve(&mut self, family: u32, has: impl Fn(u32) -> u32) -> Option<u32> {
-        if self.family != family {
-            (self.family, self.level) = (family, 0);
+    fn serve(&mut self, counts: &mut FamilyCounts) -> Option<u32> {
+        if self.family != counts.family {
+            (self.family, self.level) = (counts.family, 0);
         }
-        let place = self.find(has)?;
-        let (served, due) = &mut self.due[place];
-        let served = *served;
-        *due -= 1;
-        self.done += usize::from(*due == 0);
-        self.next = place + 1;
+        if self.next >= self.due.len() {
+            self.next = 0;
+        }
+        let (mut member, mut due) = *self.due.get(self.next)?;
+        let mut count = counts.of(member);
+        if due == 0 || count > self.level {
+            self.next = self.find(counts)?;
+            (member, due) = self.due[self.next];
+            count = counts.of(member);
+        }
+        counts.set(member, count + 1);
+        self.due[self.next].1 = due - 1;
+        self.next += 1;
+        if due == 1 {
+            self.leave_one_out();
+        }
+        Some(member)
+    }
+
+    /// Clears those that are done away once they are the majority, so that all of them together cost little.
+    fn leave_one_out(&mut self) {
+        self.done += 1;
         if self.done * 2 > self.due.len() {
-            self.next = self.due[..=place].iter().filter(|(_, due)| *due > 0).count();
+            self.next = self.due[..self.next].iter().filter(|(_, due)| *due > 0).count();
             self.due.retain(|(_, due)| *due > 0);
             self.done = 0;
         }
-        Some(served)
     }
 
-    fn find(&mut self, has: impl Fn(u32) -> u32) -> Option<usize> {
-        let mut place = self.next;
+    /// Among the next ones the first that has few of the family, or least.
+    fn find(&mut self, counts: &FamilyCounts) -> Option<usize> {
         let (mut best, mut least) = (None, NONE);
-        for _ in 0..self.due.len().min(LOOK) {
-            if place >= self.due.len() {
-                place = 0;
+        let turns = (self.next..self.due.len()).chain(0..self.next);
+        for place in turns.filter(|place| self.due[*place].1 > 0).take(LOOK) {
+            let count = counts.of(self.due[place].0);
+            if count <= self.level {
+                return Some(place);
             }
-            let (member, due) = self.due[place];
-            if due > 0 {
-                let has = has(member);
-                if has <= self.level {
-                    return Some(place);
-                }
-                if has < least {
-                    (best, least) = (Some(place), has);
-                }
+            if count < least {
+                (best, least) = (Some(place), count);
             }
-            place += 1;
         }
-        if best.is_some() {
-            self.level = least;
-            return best;
-        }
-        (0..self.due.len()).find(|place| self.due[*place].1 > 0)
+        self.level = least;
+        best
     }
 }
 

@@ -1,6 +1,6 @@
 //! Items that no wish tells apart: the same takers, and near in the same racks.
 
-use super::problem::{NONE, Problem};
+use super::problem::{Family, NONE, Problem};
 use super::racks::Nearness;
 
 /// The classes of a problem. A plan is as good as its numbers of items per class and member.
@@ -42,18 +42,27 @@ impl Classes {
                 classes.of_item[family.items()].fill(class);
                 continue;
             };
-            for item in family.items() {
-                let set = nearness.set_of(item);
-                let class = classes.class(&mut found[(set as usize).min(sets)], takers, set);
-                classes.supply[class as usize] += 1;
-                classes.of_item[item] = class;
-            }
+            classes.add_by_rack(family, nearness, &mut found);
         }
         classes
     }
 
     pub(super) fn count(&self) -> usize {
         self.supply.len()
+    }
+
+    /// Adds a family's items, those near in different racks to different classes. Twice as fast if not inlined.
+    #[inline(never)]
+    fn add_by_rack(&mut self, family: &Family, nearness: &Nearness<'_>, found: &mut [u32]) {
+        for item in family.items() {
+            let set = nearness.set_of(item);
+            let place = (set as usize).min(found.len() - 1);
+            if found[place] == NONE {
+                self.class(&mut found[place], family.takers, set);
+            }
+            self.of_item[item] = found[place];
+            self.supply[found[place] as usize] += 1;
+        }
     }
 
     /// The class that was found, or a new one.

@@ -43,11 +43,16 @@ impl Deal {
                 if self.counts.family != place {
                     self.counts.begin(place, had.as_ref().map_or(&[], |had| had.of_family(place)));
                 }
-                let queue = self.shares[class_of(item as u32) as usize].serve();
-                let member = queue.and_then(|q| self.hungry[q as usize].serve(&mut self.counts));
-                owners[item] = member.unwrap_or(NONE);
+                owners[item] = self.next_member(class_of(item as u32)).unwrap_or(NONE);
             }
         }
+    }
+
+    /// Who gets the next item of a class. By itself it keeps its state in registers, which inlined it does not.
+    #[inline(never)]
+    fn next_member(&mut self, class: u32) -> Option<u32> {
+        let queue = self.shares[class as usize].serve()?;
+        self.hungry[queue as usize].serve(&mut self.counts)
     }
 }
 

@@ -185,38 +185,52 @@ struct Had {
 
 impl Had {
     fn of(problem: &Problem<'_>, holdings: &Holdings, hungry: &[Circle], owners: &[u32]) -> Self {
-        // Family, member, count.
-        let mut found: Vec<(u32, u32, u32)> = Vec::new();
-        let mut starts = vec![0_u32; problem.families.len() + 2];
-        for (member, _) in hungry.iter().flat_map(|queue| &queue.due) {
-            let mut cursor = FamilyCursor::new(problem);
-            let first = found.len();
-            for item in holdings.of_member(*member) {
-                if owners[*item as usize] != *member {
-                    continue;
-                }
-                let family = cursor.family_of(*item);
-                match found[first..].last_mut() {
-                    Some(last) if last.0 == family => last.2 += 1,
-                    _ => {
-                        found.push((family, *member, 1));
-                        starts[family as usize + 2] += 1;
-                    }
-                }
+        let had = |add: &mut dyn FnMut(u32, u32, u32)| {
+            for (member, _) in hungry.iter().flat_map(|queue| &queue.due) {
+                each_family(problem, holdings, *member, owners, |family, count| {
+                    add(*member, family, count)
+                });
             }
-        }
+        };
+        // Once to count them and once to place them: there may be as many as items.
+        let mut starts = vec![0_u32; problem.families.len() + 2];
+        had(&mut |_, family, _| starts[family as usize + 2] += 1);
         (2..starts.len()).for_each(|family| starts[family] += starts[family - 1]);
-        let mut counts = vec![(0, 0); found.len()];
-        for (family, member, count) in found {
+        let mut counts = vec![(0, 0); starts.last().copied().unwrap_or(0) as usize];
+        had(&mut |member, family, count| {
             let next = &mut starts[family as usize + 1];
             counts[*next as usize] = (member, count);
             *next += 1;
-        }
+        });
         Self { starts, counts }
     }
 
     fn of_family(&self, family: u32) -> &[(u32, u32)] {
         let family = family as usize;
         &self.counts[self.starts[family] as usize..self.starts[family + 1] as usize]
+    }
+}
+
+/// The families that a member has items of and how many, as far as it keeps them.
+fn each_family(
+    problem: &Problem<'_>,
+    holdings: &Holdings,
+    member: u32,
+    owners: &[u32],
+    mut add: impl FnMut(u32, u32),
+) {
+    let mut cursor = FamilyCursor::new(problem);
+    let (mut last, mut count) = (NONE, 0);
+    for item in holdings.of_member(member).iter().filter(|item| owners[**item as usize] == member) {
+        let family = cursor.family_of(*item);
+        if family != last && count > 0 {
+            add(last, count);
+            count = 0;
+        }
+        last = family;
+        count += 1;
+    }
+    if count > 0 {
+        add(last, count);
     }
 }

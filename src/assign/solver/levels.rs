@@ -7,7 +7,7 @@
 
 use super::classes::Classes;
 use super::holdings::Rows;
-use super::problem::Problem;
+use super::problem::{NONE, Problem};
 use super::quota::{Quota, positive};
 use super::routing::{Graph, Part, Routing};
 
@@ -102,10 +102,19 @@ fn start_with_holdings(
     graph: &Graph,
     routing: &mut Routing<'_>,
 ) {
-    for (member, place) in problem.members.iter().zip(0..) {
-        for row in rows.of_member(place) {
-            let takers = classes.takers[row.class as usize];
-            if let Some(edge) = graph.edge(takers, member.group) {
+    let mut order: Vec<u32> = (0..problem.members.len() as u32).collect();
+    let group_of = |member: &u32| problem.members[*member as usize].group;
+    order.sort_by_key(group_of);
+    // Per set of takers the edge to a group, good if it stands beside the group at hand.
+    let mut edges = vec![(NONE, 0); problem.takers.len()];
+    for members in order.chunk_by(|one, other| group_of(one) == group_of(other)) {
+        let group = group_of(&members[0]);
+        for (edge, takers) in graph.edges_to(group) {
+            edges[*takers as usize] = (group, *edge);
+        }
+        for row in members.iter().flat_map(|member| rows.of_member(*member)) {
+            let (of_group, edge) = edges[classes.takers[row.class as usize] as usize];
+            if of_group == group {
                 routing.start_with(edge, row.count);
             }
         }

@@ -11,8 +11,8 @@ pub(super) struct Graph {
     /// By class, then by group.
     edges: Vec<Edge>,
     group_starts: Vec<u32>,
-    /// By group the edges that lead to it.
-    of_group: Vec<u32>,
+    /// By group the edges that lead to it, with the classes that they come from.
+    of_group: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,10 @@ impl Graph {
         edges.iter().for_each(|edge| group_starts[edge.group as usize + 1] += 1);
         (0..groups).for_each(|group| group_starts[group + 1] += group_starts[group]);
         let mut next = group_starts.clone();
-        let mut of_group = vec![0; edges.len()];
+        let mut of_group = vec![(0, 0); edges.len()];
         for (edge, place) in edges.iter().zip(0..) {
             let next = &mut next[edge.group as usize];
-            of_group[*next as usize] = place;
+            of_group[*next as usize] = (place, edge.class);
             *next += 1;
         }
         Self { class_starts, edges, group_starts, of_group }
@@ -50,12 +50,10 @@ impl Graph {
         self.group_starts.len() - 1
     }
 
-    /// The edge from a class to a group, if the group may take it.
-    pub(super) fn edge(&self, class: u32, group: u32) -> Option<u32> {
-        let edges = self.of_class(class);
-        let found = self.edges[edges.start as usize..edges.end as usize]
-            .binary_search_by_key(&group, |edge| edge.group);
-        found.ok().map(|place| edges.start + place as u32)
+    /// The edges to a group with their classes, ascending.
+    pub(super) fn edges_to(&self, group: u32) -> &[(u32, u32)] {
+        let range = self.of_group(group);
+        &self.of_group[range.start as usize..range.end as usize]
     }
 
     fn of_class(&self, class: u32) -> std::ops::Range<u32> {
@@ -188,9 +186,7 @@ impl<'a> Routing<'a> {
             part.groups.iter().copied().filter(|group| from(*group)).collect();
         queue.iter().for_each(|group| reached[*group as usize] = true);
         while let Some(group) = queue.pop() {
-            for place in graph.of_group(group) {
-                let edge = graph.of_group[place as usize];
-                let class = graph.edges[edge as usize].class;
+            for (edge, class) in graph.edges_to(group).iter().copied() {
                 let gives = backwards || self.flow[edge as usize] > 0;
                 if !gives
                     || self.part_of_class[class as usize] != part.id
@@ -219,12 +215,11 @@ impl<'a> Routing<'a> {
     fn cut_back(&mut self, part: u32, group: u32) {
         let mut over = self.load[group as usize].saturating_sub(self.limit[group as usize]);
         self.load[group as usize] -= over;
-        for place in self.graph.of_group(group) {
+        for (edge, class) in self.graph.edges_to(group) {
             if over == 0 {
                 return;
             }
-            let edge = self.graph.of_group[place as usize] as usize;
-            let class = self.graph.edges[edge].class as usize;
+            let (edge, class) = (*edge as usize, *class as usize);
             if self.part_of_class[class] == part {
                 let taken = over.min(u64::from(self.flow[edge])) as u32;
                 self.flow[edge] -= taken;
@@ -282,11 +277,10 @@ impl<'a> Routing<'a> {
 
     fn look_from_group(&mut self, part: u32, group: u32, queue: &mut Vec<Node>) {
         let level = self.group_level[group as usize] + 1;
-        for place in self.graph.of_group(group) {
-            let edge = self.graph.of_group[place as usize] as usize;
-            let class = self.graph.edges[edge].class;
+        for (edge, class) in self.graph.edges_to(group).iter().copied() {
             let is_new = self.class_level[class as usize] == NONE;
-            if is_new && self.flow[edge] > 0 && self.part_of_class[class as usize] == part {
+            if is_new && self.flow[edge as usize] > 0 && self.part_of_class[class as usize] == part
+            {
                 self.class_level[class as usize] = level;
                 queue.push(Node::Class(class));
             }
@@ -338,12 +332,12 @@ impl<'a> Routing<'a> {
         let level = self.group_level[group as usize] + 1;
         let part = self.part_of_group[group as usize];
         while self.group_next[group as usize] < end {
-            let edge = self.graph.of_group[self.group_next[group as usize] as usize];
-            let class = self.graph.edges[edge as usize].class as usize;
-            let is_next = self.class_level[class] == level && self.part_of_class[class] == part;
-            if is_next && self.flow[edge as usize] > 0 {
+            let (edge, class) = self.graph.of_group[self.group_next[group as usize] as usize];
+            let is_next = self.class_level[class as usize] == level;
+            let is_within = self.part_of_class[class as usize] == part;
+            if is_next && is_within && self.flow[edge as usize] > 0 {
                 self.path.push(edge);
-                return Some(Node::Class(class as u32));
+                return Some(Node::Class(class));
             }
             self.group_next[group as usize] += 1;
         }

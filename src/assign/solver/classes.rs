@@ -6,8 +6,10 @@ use super::racks::Nearness;
 /// The classes of a problem. A plan is as good as its numbers of items per class and member.
 #[derive(Debug)]
 pub(super) struct Classes {
-    /// Per item; `NONE` if nobody takes it.
-    pub(super) of_item: Vec<u32>,
+    /// Per family; `NONE` if nobody takes it.
+    of_family: Vec<u32>,
+    /// Per item, if racks matter; else all of a family are alike.
+    of_item: Vec<u32>,
     /// Per class its set of takers.
     pub(super) takers: Vec<u32>,
     /// Per class its set of racks; `NONE` if that tells nobody apart.
@@ -19,7 +21,8 @@ pub(super) struct Classes {
 impl Classes {
     pub(super) fn of(problem: &Problem<'_>, nearness: Option<&Nearness<'_>>) -> Self {
         let mut classes = Self {
-            of_item: vec![NONE; problem.item_count()],
+            of_family: vec![NONE; problem.families.len()],
+            of_item: vec![NONE; if nearness.is_some() { problem.item_count() } else { 0 }],
             takers: Vec::new(),
             racks: Vec::new(),
             supply: Vec::new(),
@@ -30,8 +33,8 @@ impl Classes {
         // Per set of racks, the last one being none, its class among those of the takers at hand.
         let mut found = vec![NONE; sets + 1];
         let mut takers = NONE;
-        for family in families {
-            let family = &problem.families[family as usize];
+        for place in families {
+            let family = &problem.families[place as usize];
             if family.takers != takers {
                 takers = family.takers;
                 found.fill(NONE);
@@ -39,12 +42,20 @@ impl Classes {
             let Some(nearness) = nearness else {
                 let class = classes.class(&mut found[0], takers, NONE);
                 classes.supply[class as usize] += family.count;
-                classes.of_item[family.items()].fill(class);
+                classes.of_family[place as usize] = class;
                 continue;
             };
             classes.add_by_rack(family, nearness, &mut found);
         }
         classes
+    }
+
+    /// The class of an item of a family that somebody takes.
+    pub(super) fn class_of(&self, family: u32, item: u32) -> u32 {
+        match self.of_item.is_empty() {
+            true => self.of_family[family as usize],
+            false => self.of_item[item as usize],
+        }
     }
 
     pub(super) fn count(&self) -> usize {

@@ -1,7 +1,6 @@
 //! Which member gets which of the items that move, once numbers are known.
 
 use super::exchange::Exchange;
-use super::holdings::{FamilyCursor, Holdings};
 use super::problem::{NONE, Problem};
 
 /// How many hungry members are looked at for one item. They stand in a circle, so all get their turn.
@@ -30,20 +29,18 @@ impl Deal {
     pub(super) fn deal(
         mut self,
         problem: &Problem<'_>,
-        holdings: Option<&Holdings>,
-        class_of: impl Fn(u32) -> u32,
+        class_of: impl Fn(u32, u32) -> u32,
         owners: &mut [u32],
     ) {
-        let had = holdings.map(|holdings| Had::of(problem, holdings, &self.hungry, owners));
         for (place, family) in problem.wanted_families() {
             for item in family.items() {
                 if owners[item] != NONE {
                     continue;
                 }
                 if self.counts.family != place {
-                    self.counts.begin(place, had.as_ref().map_or(&[], |had| had.of_family(place)));
+                    self.counts.begin(place, &owners[family.items()]);
                 }
-                owners[item] = self.next_member(class_of(item as u32)).unwrap_or(NONE);
+                owners[item] = self.next_member(class_of(place, item as u32)).unwrap_or(NONE);
             }
         }
     }
@@ -65,9 +62,11 @@ struct FamilyCounts {
 }
 
 impl FamilyCounts {
-    fn begin(&mut self, family: u32, had: &[(u32, u32)]) {
+    fn begin(&mut self, family: u32, owners: &[u32]) {
         self.family = family;
-        had.iter().for_each(|(member, count)| self.of_member[*member as usize] = (family, *count));
+        for member in owners.iter().filter(|owner| **owner != NONE) {
+            self.set(*member, self.of(*member) + 1);
+        }
     }
 
     fn of(&self, member: u32) -> u32 {
@@ -172,65 +171,5 @@ impl Circle {
         }
         self.level = least;
         best
-    }
-}
-
-/// How many items the hungry members have of each family before they get any.
-struct Had {
-    /// Per family where its members begin, and the end of all.
-    starts: Vec<u32>,
-    /// Members with how many they have.
-    counts: Vec<(u32, u32)>,
-}
-
-impl Had {
-    fn of(problem: &Problem<'_>, holdings: &Holdings, hungry: &[Circle], owners: &[u32]) -> Self {
-        let had = |add: &mut dyn FnMut(u32, u32, u32)| {
-            for (member, _) in hungry.iter().flat_map(|queue| &queue.due) {
-                each_family(problem, holdings, *member, owners, |family, count| {
-                    add(*member, family, count)
-                });
-            }
-        };
-        // Once to count them and once to place them: there may be as many as items.
-        let mut starts = vec![0_u32; problem.families.len() + 2];
-        had(&mut |_, family, _| starts[family as usize + 2] += 1);
-        (2..starts.len()).for_each(|family| starts[family] += starts[family - 1]);
-        let mut counts = vec![(0, 0); starts.last().copied().unwrap_or(0) as usize];
-        had(&mut |member, family, count| {
-            let next = &mut starts[family as usize + 1];
-            counts[*next as usize] = (member, count);
-            *next += 1;
-        });
-        Self { starts, counts }
-    }
-
-    fn of_family(&self, family: u32) -> &[(u32, u32)] {
-        let family = family as usize;
-        &self.counts[self.starts[family] as usize..self.starts[family + 1] as usize]
-    }
-}
-
-/// The families that a member has items of and how many, as far as it keeps them.
-fn each_family(
-    problem: &Problem<'_>,
-    holdings: &Holdings,
-    member: u32,
-    owners: &[u32],
-    mut add: impl FnMut(u32, u32),
-) {
-    let mut cursor = FamilyCursor::new(problem);
-    let (mut last, mut count) = (NONE, 0);
-    for item in holdings.of_member(member).iter().filter(|item| owners[**item as usize] == member) {
-        let family = cursor.family_of(*item);
-        if family != last && count > 0 {
-            add(last, count);
-            count = 0;
-        }
-        last = family;
-        count += 1;
-    }
-    if count > 0 {
-        add(last, count);
     }
 }

@@ -1,6 +1,8 @@
 //! What members have, item by item and as numbers per class.
 
-use super::problem::{NONE, Problem};
+use super::classes::Classes;
+use super::families::Families;
+use super::problem::NONE;
 
 /// The items of each member, ascending.
 #[derive(Debug)]
@@ -54,16 +56,17 @@ pub(super) struct Row {
 }
 
 impl Rows {
-    pub(super) fn of(holdings: &Holdings, class_of: &[u32], classes: usize) -> Self {
+    pub(super) fn of(holdings: &Holdings, families: &Families<'_>, classes: &Classes) -> Self {
         let members = holdings.starts.len() - 1;
         let mut rows = Self { starts: Vec::with_capacity(members + 1), rows: Vec::new() };
         rows.starts.push(0);
         // Per class where its row is, if that is one of the member at hand.
-        let mut place_of = vec![NONE; classes];
+        let mut place_of = vec![NONE; classes.count()];
         for member in 0..members as u32 {
             let first = rows.rows.len();
+            let mut cursor = families.cursor();
             for item in holdings.of_member(member) {
-                let class = class_of[*item as usize];
+                let class = classes.class_of(cursor.family_of(*item), *item);
                 let place = &mut place_of[class as usize];
                 if *place == NONE || (*place as usize) < first {
                     *place = rows.rows.len() as u32;
@@ -86,34 +89,11 @@ impl Rows {
         self.starts[member] as usize..self.starts[member + 1] as usize
     }
 
+    pub(super) fn member_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
     pub(super) fn count(&self) -> usize {
         self.rows.len()
-    }
-}
-
-/// Which family an item is of, for items that mostly ascend.
-#[derive(Debug)]
-pub(super) struct FamilyCursor<'a> {
-    problem: &'a Problem<'a>,
-    place: usize,
-}
-
-impl<'a> FamilyCursor<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>) -> Self {
-        Self { problem, place: 0 }
-    }
-
-    pub(super) fn family_of(&mut self, item: u32) -> u32 {
-        let families = &self.problem.families;
-        let holds = |place: usize| {
-            families.get(place).is_some_and(|f| f.items().contains(&(item as usize)))
-        };
-        if !holds(self.place) {
-            self.place = match holds(self.place + 1) {
-                true => self.place + 1,
-                false => families.partition_point(|family| family.first <= item).saturating_sub(1),
-            };
-        }
-        self.place as u32
     }
 }

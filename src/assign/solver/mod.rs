@@ -18,6 +18,7 @@
 mod classes;
 mod deal;
 mod exchange;
+mod families;
 mod flow;
 mod holdings;
 mod levels;
@@ -39,6 +40,7 @@ pub(crate) use racks::{ItemRacks, RackSet};
 use classes::Classes;
 use deal::Deal;
 use exchange::{Exchange, Terms};
+use families::Families;
 use holdings::{Holdings, Rows};
 use levels::Levels;
 use queues::Queues;
@@ -55,7 +57,8 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
     let mut owners = problem.everything_kept();
     let holdings = Holdings::of(&owners, problem.members.len());
     let classes = Classes::of(problem, nearness.as_ref());
-    let rows = Rows::of(&holdings, &classes.of_item, classes.count());
+    let families = Families::of(problem);
+    let rows = Rows::of(&holdings, &families, &classes);
     let levels = Levels::of(problem, &classes, &rows);
     let queues = Queues::of(problem, nearness.is_some());
     let exchange = Exchange::of(Terms {
@@ -69,14 +72,9 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
     });
     match problem.weights.is_empty() {
         true => {
-            release(problem, &holdings, &classes, &rows, &exchange, &mut owners);
-            let class_of = |item: u32| classes.of_item[item as usize];
-            Deal::new(exchange, problem.members.len()).deal(
-                problem,
-                Some(&holdings),
-                class_of,
-                &mut owners,
-            );
+            release(Release::new(&families, &holdings), &classes, &rows, &exchange, &mut owners);
+            let class_of = |family, item| classes.class_of(family, item);
+            Deal::new(exchange, problem.members.len()).deal(problem, class_of, &mut owners);
         }
         false => {
             Scales::of(problem, &classes, &owners).level(&holdings, &rows, &exchange, &mut owners)
@@ -87,23 +85,21 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
 
 /// Makes ownerless what members give up.
 fn release(
-    problem: &Problem<'_>,
-    holdings: &Holdings,
+    mut release: Release<'_>,
     classes: &Classes,
     rows: &Rows,
     exchange: &Exchange,
     owners: &mut [u32],
 ) {
-    let mut release = Release::new(problem, holdings);
     let mut given_up = vec![0; classes.count()];
-    for member in 0..problem.members.len() as u32 {
+    for member in 0..rows.member_count() as u32 {
         let mut gives_up = false;
         for (row, place) in rows.of_member(member).iter().zip(rows.range(member)) {
             given_up[row.class as usize] = row.count - exchange.kept[place];
             gives_up |= row.count > exchange.kept[place];
         }
         if gives_up {
-            let class_of = |item: u32| classes.of_item[item as usize];
+            let class_of = |family, item| classes.class_of(family, item);
             release.of_member(member, class_of, |class| given_up[class as usize], owners);
         }
     }

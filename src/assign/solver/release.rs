@@ -1,12 +1,13 @@
 //! Which items a member gives up, once it is known how many.
 
-use super::holdings::{FamilyCursor, Holdings};
-use super::problem::{NONE, Problem};
+use super::families::Families;
+use super::holdings::Holdings;
+use super::problem::NONE;
 
 /// Chooses what members give up so that families grow thin evenly: with each member, and among those given up.
 #[derive(Debug)]
 pub(super) struct Release<'a> {
-    problem: &'a Problem<'a>,
+    families: &'a Families<'a>,
     holdings: &'a Holdings,
     /// Per family how many of its items have been given up.
     released: Vec<u32>,
@@ -28,11 +29,11 @@ struct Candidate {
 }
 
 impl<'a> Release<'a> {
-    pub(super) fn new(problem: &'a Problem<'a>, holdings: &'a Holdings) -> Self {
+    pub(super) fn new(families: &'a Families<'a>, holdings: &'a Holdings) -> Self {
         Self {
-            problem,
+            families,
             holdings,
-            released: vec![0; problem.families.len()],
+            released: vec![0; families.count()],
             candidates: Vec::new(),
             of_rank: Vec::new(),
             edge: Vec::new(),
@@ -43,7 +44,7 @@ impl<'a> Release<'a> {
     pub(super) fn of_member(
         &mut self,
         member: u32,
-        class_of: impl Fn(u32) -> u32,
+        class_of: impl Fn(u32, u32) -> u32,
         given_up: impl Fn(u32) -> u32,
         owners: &mut [u32],
     ) {
@@ -58,17 +59,17 @@ impl<'a> Release<'a> {
     fn find_candidates(
         &mut self,
         member: u32,
-        class_of: impl Fn(u32) -> u32,
+        class_of: impl Fn(u32, u32) -> u32,
         given_up: &impl Fn(u32) -> u32,
     ) {
         self.candidates.clear();
-        let mut cursor = FamilyCursor::new(self.problem);
+        let mut cursor = self.families.cursor();
         let (mut last, mut rank) = (NONE, 0);
         for item in self.holdings.of_member(member) {
             let family = cursor.family_of(*item);
             rank = if family == last { rank + 1 } else { 0 };
             last = family;
-            let class = class_of(*item);
+            let class = class_of(family, *item);
             if given_up(class) > 0 {
                 self.candidates.push(Candidate { class, rank, family, item: *item });
             }

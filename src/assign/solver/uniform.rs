@@ -4,6 +4,7 @@
 
 use super::deal::Deal;
 use super::exchange::Exchange;
+use super::families::Families;
 use super::holdings::Holdings;
 use super::problem::{NONE, Problem, Wishes};
 use super::release::Release;
@@ -41,19 +42,18 @@ pub(super) fn plan(problem: &Problem<'_>, takers: &[u32]) -> Vec<u32> {
     if !gives_up && hungry.is_empty() {
         return owners;
     }
-    let some_have = hungry.iter().any(|(member, _)| loads[*member as usize] > 0);
-    let holdings = (gives_up || some_have).then(|| Holdings::of(&owners, problem.members.len()));
-    if let Some(holdings) = holdings.as_ref().filter(|_| gives_up) {
-        let mut release = Release::new(problem, holdings);
+    if gives_up {
+        let holdings = Holdings::of(&owners, problem.members.len());
+        let families = Families::of(problem);
+        let mut release = Release::new(&families, &holdings);
         for member in takers.iter().filter(|member| over(**member) > 0) {
-            release.of_member(*member, |_| 0, |_| over(*member), &mut owners);
+            release.of_member(*member, |_, _| 0, |_| over(*member), &mut owners);
         }
     }
     let due = hungry.iter().map(|(_, due)| due).sum();
     let exchange =
         Exchange { kept: Vec::new(), shares: vec![vec![(0, due)]], hungry: vec![hungry] };
-    let holdings = holdings.as_ref().filter(|_| some_have);
-    Deal::new(exchange, problem.members.len()).deal(problem, holdings, |_| 0, &mut owners);
+    Deal::new(exchange, problem.members.len()).deal(problem, |_, _| 0, &mut owners);
     owners
 }
 

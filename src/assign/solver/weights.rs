@@ -22,7 +22,8 @@ const LOOK: usize = 64;
 #[derive(Debug)]
 pub(super) struct Scales<'a> {
     problem: &'a Problem<'a>,
-    classes: &'a Classes,
+    /// Per item; `NONE` if nobody takes it.
+    class_of: Vec<u32>,
     /// Per member.
     loads: Vec<u64>,
     /// What each would carry if weights could be divided.
@@ -31,10 +32,17 @@ pub(super) struct Scales<'a> {
 
 impl<'a> Scales<'a> {
     pub(super) fn of(problem: &'a Problem<'_>, classes: &'a Classes, owners: &[u32]) -> Self {
-        let mut scales = Self { problem, classes, loads: vec![0; problem.members.len()], mean: 0 };
+        let mut class_of = vec![NONE; owners.len()];
+        for (place, family) in problem.wanted_families() {
+            for item in family.items() {
+                class_of[item] = classes.class_of(place, item as u32);
+            }
+        }
+        let loads = vec![0; problem.members.len()];
+        let mut scales = Self { problem, class_of, loads, mean: 0 };
         let mut total = 0_u64;
         for (owner, item) in owners.iter().zip(0..) {
-            if classes.of_item[item as usize] != NONE {
+            if scales.class_of[item as usize] != NONE {
                 total = total.saturating_add(scales.weight(item));
             }
             if *owner != NONE {
@@ -81,7 +89,7 @@ impl<'a> Scales<'a> {
         count: usize,
         owners: &mut [u32],
     ) {
-        let is_of_class = |item: &u32| self.classes.of_item[*item as usize] == class;
+        let is_of_class = |item: &u32| self.class_of[*item as usize] == class;
         let mut items: Vec<u32> =
             holdings.of_member(member).iter().copied().filter(is_of_class).collect();
         items.sort_by_key(|item| (self.weight(*item), *item));
@@ -102,9 +110,7 @@ impl<'a> Scales<'a> {
     /// was dealt.
     fn deal(&mut self, exchange: &Exchange, owners: &mut [u32]) -> Vec<u32> {
         let mut moving: Vec<u32> = (0..owners.len() as u32)
-            .filter(|item| {
-                owners[*item as usize] == NONE && self.classes.of_item[*item as usize] != NONE
-            })
+            .filter(|item| owners[*item as usize] == NONE && self.class_of[*item as usize] != NONE)
             .collect();
         moving.sort_by_key(|item| (Reverse(self.weight(*item)), *item));
         let mut shares = exchange.shares.clone();
@@ -113,7 +119,7 @@ impl<'a> Scales<'a> {
         let mut hungry: Vec<BinaryHeap<Reverse<(u64, u32, u32)>>> =
             exchange.hungry.iter().map(|queue| queue.iter().map(laden).collect()).collect();
         for item in &moving {
-            let shares = &mut shares[self.classes.of_item[*item as usize] as usize];
+            let shares = &mut shares[self.class_of[*item as usize] as usize];
             let least = |(_, (queue, _)): &(usize, &(u32, u32))| {
                 hungry[*queue as usize].peek().map(|least| least.0)
             };
@@ -170,7 +176,7 @@ impl Swaps<'_, '_> {
         for (item, place) in self.moving[heavy as usize].iter().zip(0..).take(LOOK) {
             for (other, other_place) in self.moving[light as usize].iter().zip(0..).take(LOOK) {
                 let (weight, less) = (self.scales.weight(*item), self.scales.weight(*other));
-                let class_of = &self.scales.classes.of_item;
+                let class_of = &self.scales.class_of;
                 if weight <= less || class_of[*item as usize] != class_of[*other as usize] {
                     continue;
                 }

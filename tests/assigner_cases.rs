@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kafka_group::assign::{
-    GroupAssignment, GroupSubscription, PartitionAssigner, RangeAssigner, RebalanceProtocol,
-    RoundRobinAssigner,
+    AssignError, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
+    PartitionAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner, StickyAssigner,
+    StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ fn every_case_holds_for_every_assigner_it_names() {
     let (mut run, mut not_run) = (0, BTreeMap::<&str, Vec<&str>>::new());
     for case in &file.cases {
         for name in &case.assigners {
-            match assigner(name) {
+            match case.assigner(name) {
                 Some(assigner) => {
                     case.run(name, assigner.as_ref());
                     run += 1;
@@ -42,12 +43,22 @@ fn every_case_holds_for_every_assigner_it_names() {
     assert!(run > 0, "no case is for an assigner that exists");
 }
 
-/// The assigners that exist, by protocol name.
-fn assigner(name: &str) -> Option<Box<dyn PartitionAssigner>> {
-    match name {
-        "range" => Some(Box::new(RangeAssigner::default())),
-        "roundrobin" => Some(Box::new(RoundRobinAssigner::default())),
-        _ => None,
+/// The sticky assigner with weights of partitions.
+struct Weighted(BTreeMap<String, Vec<f64>>);
+
+impl PartitionAssigner for Weighted {
+    fn name(&self) -> &str {
+        "weighted"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) {}
+
+    fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
+        let planner = StickyPlanner::new().weight(|partition| {
+            let weights = self.0.get(partition.topic());
+            weights.and_then(|w| w.get(partition.number() as usize)).copied().unwrap_or(0.0)
+        });
+        Ok(planner.plan(group))
     }
 }
 
@@ -69,6 +80,8 @@ struct Case {
     missing: BTreeSet<String>,
     #[serde(default)]
     generators: Vec<Generator>,
+    #[serde(default)]
+    weights: BTreeMap<String, Vec<f64>>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -108,6 +121,8 @@ enum Check {
     Keeps { member: String, partitions: Vec<String> },
     SameOwner { groups: Vec<Vec<String>> },
     Copies { value: usize },
+    NotGranted { member: String, partitions: Vec<String> },
+    RackMatchedMin { value: usize },
     Withheld { partitions: BTreeSet<String> },
     WithheldCount { value: usize },
     ThenRound2 { plan: Named },
@@ -126,6 +141,18 @@ struct Generator {
 }
 
 impl Case {
+    /// The assigners that exist, by protocol name.
+    fn assigner(&self, name: &str) -> Option<Box<dyn PartitionAssigner>> {
+        match name {
+            "range" => Some(Box::new(RangeAssigner::default())),
+            "roundrobin" => Some(Box::new(RoundRobinAssigner::default())),
+            "sticky" => Some(Box::new(EagerStickyAssigner::default())),
+            "cooperative-sticky" => Some(Box::new(StickyAssigner::default())),
+            "weighted" => Some(Box::new(Weighted(self.weights.clone()))),
+            _ => None,
+        }
+    }
+
     fn run(&self, name: &str, assigner: &dyn PartitionAssigner) {
         let checks = self.checks.get(name).into_iter().chain(self.checks.get("*")).flatten();
         let said = format!("{} for {name}: {}", self.id, self.expect);
@@ -283,6 +310,14 @@ impl<'a> Round<'a> {
             Check::SameOwner { groups } => {
                 groups.iter().for_each(|group| self.check_same_owner(group, said))
             }
+            Check::NotGranted { member, partitions } => {
+                let has = texts(&self.plan[member]);
+                assert!(!partitions.iter().any(|p| has.contains(p)), "{said}: {has:?}");
+            }
+            Check::RackMatchedMin { value } => {
+                let matched = self.rack_matched();
+                assert!(matched >= *value, "{said}: {matched} in {:?}", self.plan);
+            }
             Check::Withheld { partitions } => {
                 assert_eq!(partitions, &texts(&self.withheld), "{said}")
             }
@@ -314,16 +349,18 @@ impl<'a> Round<'a> {
 
     /// Each partition with subscribers is withheld or has so many different holders.
     fn check_copies(&self, copies: usize, said: &str) {
-        let mut holders: BTreeMap<String, usize> = BTreeMap::new();
-        for partition in self.plan.values().flat_map(Partitions::iter) {
-            *holders.entry(partition.to_string()).or_default() += 1;
+        let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (topic, numbers) in self.plan.values().flat_map(Partitions::by_topic) {
+            let count = self.group.topics[&**topic].partitions as usize;
+            let holders = holders.entry(topic).or_insert_with(|| vec![0; count]);
+            numbers.iter().for_each(|number| holders[*number as usize] += 1);
         }
         for (topic, count) in self.group.wanted() {
-            for number in 0..count as i32 {
-                let found = holders.get(&format!("{topic}-{number}")).copied().unwrap_or(0);
-                let withheld = self.withheld.contains(topic, number);
+            let none = vec![0; count as usize];
+            for (number, found) in holders.get(topic).unwrap_or(&none).iter().enumerate() {
                 assert!(
-                    found == copies || withheld && found < copies,
+                    *found == copies
+                        || *found < copies && self.withheld.contains(topic, number as i32),
                     "{said}: {topic}-{number} has {found}"
                 );
             }
@@ -336,6 +373,19 @@ impl<'a> Round<'a> {
         let owners: BTreeSet<_> =
             partitions.iter().map(|p| owner(p).map(|(member, _)| member)).collect();
         assert_eq!(owners.len(), 1, "{said}: {partitions:?} are with {owners:?}");
+    }
+
+    /// How many partitions have a replica in the rack of their member.
+    fn rack_matched(&self) -> usize {
+        let is_near = |member: &Member, topic: &str, number: i32| {
+            let racks = self.group.topics[topic].racks.get(number as usize);
+            racks.is_some_and(|racks| racks.iter().any(|rack| Some(rack) == member.rack.as_ref()))
+        };
+        let members = self.group.members.iter().map(|member| (member, &self.plan[&member.id]));
+        let near = members.flat_map(|(member, set)| {
+            set.iter().filter(move |p| is_near(member, p.topic(), p.partition()))
+        });
+        near.count()
     }
 
     /// Missing topics are reported, each with all its subscribers.

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
-    AssignError, Coverage, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
-    RangeAssigner, RoundRobinAssigner,
+    AssignError, Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
+    PartitionAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -153,7 +153,16 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
     let nothing = |_: &Member| ();
     check(&|group| RangeAssigner::default().assign(&group.subscription(nothing)).unwrap());
     check(&|group| RoundRobinAssigner::default().assign(&group.subscription(nothing)).unwrap());
+    check(&|group| StickyAssigner::default().assign(&group.subscription(nothing)).unwrap());
+    let eager = EagerStickyAssigner::default().slack(1);
+    check(&|group| eager.assign(&group.subscription(nothing)).unwrap());
     let capacity = |member: &Member| Capacity { threads: member.threads };
+    let planner = StickyPlanner::new()
+        .capacity(|member| {
+            member.metadata().map_or(1, |capacity: &Capacity| capacity.threads as u32)
+        })
+        .weight(|partition| f64::from(partition.number() % 3));
+    check(&|group| planner.plan(&group.subscription(capacity)));
     check(&|group| LeastLoaded.assign(&group.subscription(capacity)).unwrap());
 }
 

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 
 use super::codec::CodecError;
-use super::{RangeAssigner, RoundRobinAssigner};
+use super::{EagerStickyAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner};
 
 /// Why an assigner cannot be used at all; told when the member is built.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -50,5 +50,11 @@ pub(crate) fn is_kafkas_name(name: &str) -> bool {
 
 /// Whether this type is one of the crate's own assigners.
 pub(crate) fn is_builtin<A: 'static>() -> bool {
-    [TypeId::of::<RangeAssigner>(), TypeId::of::<RoundRobinAssigner>()].contains(&TypeId::of::<A>())
+    let builtins = [
+        TypeId::of::<RangeAssigner>(),
+        TypeId::of::<RoundRobinAssigner>(),
+        TypeId::of::<StickyAssigner>(),
+        TypeId::of::<EagerStickyAssigner>(),
+    ];
+    builtins.contains(&TypeId::of::<A>())
 }

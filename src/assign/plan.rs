@@ -73,6 +73,26 @@ impl GroupAssignment {
         }
     }
 
+    /// A plan that gives each partition to the member at this place, or to nobody where there is none.
+    pub(crate) fn of_owners(model: Arc<Model>, codec: MetadataCodec, owners: Vec<u32>) -> Self {
+        let mut loads = vec![0; model.members().len()];
+        for owner in &owners {
+            if let Some(load) = loads.get_mut(*owner as usize) {
+                *load += 1;
+            }
+        }
+        Self {
+            first: owners,
+            more: BTreeMap::new(),
+            loads,
+            told: BTreeMap::new(),
+            rebalance_after: None,
+            faults: Vec::new(),
+            model,
+            codec,
+        }
+    }
+
     /// Gives a partition to a member. What it already has stays as it is.
     ///
     /// A partition given to two members has two holders; whether that is allowed is up to

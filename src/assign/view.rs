@@ -155,7 +155,7 @@ impl<T> GroupSubscription<T> {
         &self.model
     }
 
-    fn shows(&self, topic: u32) -> bool {
+    pub(super) fn shows(&self, topic: u32) -> bool {
         self.mask.as_ref().is_none_or(|mask| mask.get(topic as usize).copied().unwrap_or(false))
     }
 

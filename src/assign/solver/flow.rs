@@ -1,0 +1,317 @@
+//! The cheapest of the largest flows: shortest distances, then as much as goes at that distance, in turn.
+//!
+//! Each round serves one price of a path, so there are few: units travel in bulk, and the number of rounds does not
+//! depend on them.
+
+use std::collections::BTreeMap;
+
+use super::problem::NONE;
+
+/// Out of reach.
+const FAR: i64 = i64::MAX / 4;
+
+/// A network under a flow, as arcs there and back.
+#[derive(Debug)]
+pub(super) struct Network {
+    /// Per node where its arcs begin, and the end of all.
+    starts: Vec<u32>,
+    arcs: Vec<Arc>,
+    /// Per node; with them no arc with room has a negative price.
+    potentials: Vec<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arc {
+    to: u32,
+    /// The arc back.
+    back: u32,
+    room: u32,
+    cost: Cost,
+}
+
+/// What one unit costs on an arc. Any amount of the second is less than one of the first.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Cost {
+    pub(super) first: i8,
+    pub(super) second: i8,
+}
+
+/// An arc to be laid, with the flow that it begins with. Where that is any, the arc is free.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewArc {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) room: u32,
+    pub(super) cost: Cost,
+    pub(super) flow: u32,
+}
+
+impl NewArc {
+    pub(super) fn free(from: u32, to: u32, room: u32) -> Self {
+        Self { from, to, room, cost: Cost::default(), flow: 0 }
+    }
+}
+
+impl Cost {
+    /// No path has so many arcs that the second could add up to the first.
+    fn price(self) -> i64 {
+        (i64::from(self.first) << 32) + i64::from(self.second)
+    }
+
+    fn back(self) -> Self {
+        Self { first: -self.first, second: -self.second }
+    }
+}
+
+impl Network {
+    /// Lays arcs. They are asked for twice, in one order: to count and to place them.
+    pub(super) fn lay(nodes: usize, each_arc: impl Fn(&mut dyn FnMut(NewArc))) -> Self {
+        let mut starts = vec![0_u32; nodes + 2];
+        each_arc(&mut |arc| {
+            starts[arc.from as usize + 2] += 1;
+            starts[arc.to as usize + 2] += 1;
+        });
+        (2..starts.len()).for_each(|node| starts[node] += starts[node - 1]);
+        let nothing = Arc { to: 0, back: 0, room: 0, cost: Cost::default() };
+        let mut arcs = vec![nothing; starts[nodes + 1] as usize];
+        each_arc(&mut |NewArc { from, to, room, cost, flow }| {
+            let there = starts[from as usize + 1];
+            starts[from as usize + 1] += 1;
+            let back = starts[to as usize + 1];
+            starts[to as usize + 1] += 1;
+            arcs[there as usize] = Arc { to, back, room: room - flow, cost };
+            arcs[back as usize] = Arc { to: from, back: there, room: flow, cost: cost.back() };
+        });
+        starts.pop();
+        Self { starts, arcs, potentials: vec![0; nodes] }
+    }
+
+    /// Sends from the source to the sink as much as goes, at the least price; returns how much that is.
+    pub(super) fn send(&mut self, source: u32, sink: u32) -> u64 {
+        let mut search = Search::new(self.potentials.len(), source, sink);
+        let mut sent = 0;
+        while search.find_distances(self) {
+            while search.find_levels(self) {
+                sent += search.send_along_levels(self);
+            }
+        }
+        sent
+    }
+
+    /// What flows out of a node, by arc in the order of laying: where to and how much.
+    pub(super) fn flows_from(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
+        let arcs = self.arcs[self.range(node)].iter();
+        arcs.map(|arc| (arc.to, self.arcs[arc.back as usize].room))
+    }
+
+    /// What flows into a node, by arc in the order of laying: where from and how much.
+    pub(super) fn flows_into(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
+        self.arcs[self.range(node)].iter().map(|arc| (arc.to, arc.room))
+    }
+
+    fn range(&self, node: u32) -> std::ops::Range<usize> {
+        self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
+    }
+
+    /// What an arc costs beyond the difference of potentials; 0 on the shortest paths.
+    fn reduced(&self, from: u32, arc: Arc) -> i64 {
+        arc.cost.price() + self.potentials[from as usize] - self.potentials[arc.to as usize]
+    }
+
+    /// Where an arc comes from.
+    fn origin(&self, arc: u32) -> u32 {
+        self.arcs[self.arcs[arc as usize].back as usize].to
+    }
+}
+
+/// The search for paths, with room to work in.
+struct Search {
+    source: u32,
+    sink: u32,
+    distances: Vec<i64>,
+    /// Per node how many arcs it is from the source along shortest paths; `NONE` if it leads nowhere.
+    levels: Vec<u32>,
+    /// Per node the arc where the search goes on.
+    next: Vec<u32>,
+    queue: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Search {
+    fn new(nodes: usize, source: u32, sink: u32) -> Self {
+        Self {
+            source,
+            sink,
+            distances: vec![FAR; nodes],
+            levels: vec![NONE; nodes],
+            next: vec![0; nodes],
+            queue: Vec::new(),
+            path: Vec::new(),
+        }
+    }
+
+    /// Finds the shortest distance to the sink and raises the potentials by it; false if there is no way.
+    fn find_distances(&mut self, network: &mut Network) -> bool {
+        self.distances.fill(FAR);
+        self.distances[self.source as usize] = 0;
+        // Few distances differ, so the nodes of one distance stand together.
+        let mut waiting: BTreeMap<i64, Vec<u32>> = BTreeMap::from([(0, vec![self.source])]);
+        while let Some((distance, mut nodes)) = waiting.pop_first() {
+            while let Some(node) = nodes.pop() {
+                if node == self.sink {
+                    let raise =
+                        |(potential, node): (&mut i64, &i64)| *potential += distance.min(*node);
+                    network.potentials.iter_mut().zip(&self.distances).for_each(raise);
+                    return true;
+                }
+                if self.distances[node as usize] == distance {
+                    self.look_on(network, node, &mut nodes, &mut waiting);
+                }
+            }
+        }
+        false
+    }
+
+    fn look_on(
+        &mut self,
+        network: &Network,
+        node: u32,
+        near: &mut Vec<u32>,
+        waiting: &mut BTreeMap<i64, Vec<u32>>,
+    ) {
+        let distance = self.distances[node as usize];
+        for arc in &network.arcs[network.range(node)] {
+            if arc.room == 0 {
+                continue;
+            }
+            let reduced = network.reduced(node, *arc);
+            if distance + reduced < self.distances[arc.to as usize] {
+                self.distances[arc.to as usize] = distance + reduced;
+                match reduced {
+                    0 => near.push(arc.to),
+                    _ => waiting.entry(distance + reduced).or_default().push(arc.to),
+                }
+            }
+        }
+    }
+
+    /// Breadth first along shortest paths; true if the sink is reached.
+    fn find_levels(&mut self, network: &Network) -> bool {
+        self.levels.fill(NONE);
+        self.levels[self.source as usize] = 0;
+        self.queue.clear();
+        self.queue.push(self.source);
+        let mut place = 0;
+        while let Some(node) = self.queue.get(place).copied() {
+            place += 1;
+            self.next[node as usize] = network.starts[node as usize];
+            let level = self.levels[node as usize] + 1;
+            if level > self.levels[self.sink as usize] {
+                continue;
+            }
+            for arc in &network.arcs[network.range(node)] {
+                let is_new = self.levels[arc.to as usize] == NONE;
+                if is_new && arc.room > 0 && network.reduced(node, *arc) == 0 {
+                    self.levels[arc.to as usize] = level;
+                    self.queue.push(arc.to);
+                }
+            }
+        }
+        self.levels[self.sink as usize] != NONE
+    }
+
+    /// Depth first along the levels, until no path is left; returns how much was sent.
+    fn send_along_levels(&mut self, network: &mut Network) -> u64 {
+        let mut sent = 0;
+        let mut node = self.source;
+        self.path.clear();
+        loop {
+            if node == self.sink {
+                sent += u64::from(self.send_along_path(network));
+                node = self.path.last().map_or(self.source, |arc| network.arcs[*arc as usize].to);
+            } else if let Some(arc) = self.step(network, node) {
+                self.path.push(arc);
+                node = network.arcs[arc as usize].to;
+            } else {
+                self.levels[node as usize] = NONE;
+                let Some(arc) = self.path.pop() else { return sent };
+                node = network.origin(arc);
+                self.next[node as usize] += 1;
+            }
+        }
+    }
+
+    /// The next arc from a node one level on.
+    fn step(&mut self, network: &Network, node: u32) -> Option<u32> {
+        let level = self.levels[node as usize] + 1;
+        let end = network.starts[node as usize + 1];
+        let next = &mut self.next[node as usize];
+        while *next < end {
+            let arc = network.arcs[*next as usize];
+            let is_next = arc.room > 0 && self.levels[arc.to as usize] == level;
+            if is_next && network.reduced(node, arc) == 0 {
+                return Some(*next);
+            }
+            *next += 1;
+        }
+        None
+    }
+
+    /// Sends what the path can carry and goes back to where it is full.
+    fn send_along_path(&mut self, network: &mut Network) -> u32 {
+        let room = |arc: &u32| network.arcs[*arc as usize].room;
+        let amount = self.path.iter().map(room).min().unwrap_or(0);
+        let mut full = self.path.len();
+        for (arc, place) in self.path.iter().zip(0..) {
+            let Arc { back, room, .. } = &mut network.arcs[*arc as usize];
+            *room -= amount;
+            if *room == 0 {
+                full = full.min(place);
+            }
+            let back = *back as usize;
+            network.arcs[back].room += amount;
+        }
+        self.path.truncate(full);
+        amount
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arc(from: u32, to: u32, room: u32, first: i8, second: i8) -> NewArc {
+        NewArc { cost: Cost { first, second }, ..NewArc::free(from, to, room) }
+    }
+
+    fn sent(arcs: &[NewArc]) -> (u64, Network) {
+        let mut network = Network::lay(4, |lay| arcs.iter().for_each(|arc| lay(*arc)));
+        (network.send(0, 3), network)
+    }
+
+    #[test]
+    fn the_cheaper_way_is_filled_first() {
+        let (amount, network) = sent(&[
+            NewArc::free(0, 1, 5),
+            NewArc::free(0, 2, 5),
+            arc(1, 3, 5, 1, 0),
+            arc(2, 3, 3, 0, 9),
+            arc(1, 2, 5, 0, 0),
+        ]);
+        assert_eq!(amount, 8);
+        assert_eq!(network.flows_into(3).collect::<Vec<_>>(), [(1, 5), (2, 3)]);
+    }
+
+    #[test]
+    fn what_was_sent_the_wrong_way_is_taken_back() {
+        let (amount, network) = sent(&[
+            arc(0, 1, 1, 0, 0),
+            arc(0, 2, 1, 1, 0),
+            arc(1, 2, 1, 0, 0),
+            arc(1, 3, 1, 1, 0),
+            arc(2, 3, 1, 0, 0),
+        ]);
+        assert_eq!(amount, 2);
+        assert_eq!(network.flows_from(1).filter(|(to, _)| *to == 2).collect::<Vec<_>>(), [(2, 0)]);
+    }
+}

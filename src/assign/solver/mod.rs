@@ -1,0 +1,106 @@
+//! Who gets what, exactly: the solver on which all of the crate's sticky assigners stand.
+//!
+//! Among all plans it takes the balanced ones: no other plan has a smaller sum of squared loads, which is to say that
+//! nothing can be taken from anybody for somebody with at least two less, directly or through others. Among these it
+//! takes one with the fewest moves, and among those one with the fewest items far from their members; or the other
+//! way round. The way there:
+//!
+//! 1. Items that no wish tells apart are one *class*, members that may take the same are one *group*; plans are
+//!    compared by numbers per class and member alone ([`classes`], [`holdings`]).
+//! 2. The loads of the balanced plans are found by largest flows between classes and groups ([`levels`]).
+//! 3. Within those loads the cheapest flow says how many items of which class who keeps, gives and gets
+//!    ([`exchange`]).
+//! 4. Items are chosen for the numbers, so that families lie with many members, or weights are even
+//!    ([`release`], [`deal`], [`weights`]).
+//!
+//! Everything is counted in whole numbers and every order is that of the input, so equal problems have equal plans.
+
+mod classes;
+mod deal;
+mod exchange;
+mod families;
+mod flow;
+mod holdings;
+mod levels;
+mod problem;
+mod queues;
+mod quota;
+mod racks;
+mod release;
+mod routing;
+mod uniform;
+mod weights;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use problem::{Family, Member, NONE, Priority, Problem, Wishes};
+pub(crate) use racks::{ItemRacks, RackSet};
+
+use classes::Classes;
+use deal::Deal;
+use exchange::{Exchange, Terms};
+use families::Families;
+use holdings::{Holdings, Rows};
+use levels::Levels;
+use queues::Queues;
+use racks::Nearness;
+use release::Release;
+use weights::Scales;
+
+/// Per item its member; `NONE` for those that nobody may take.
+pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
+    let nearness = Nearness::of(problem);
+    if let (None, Some(takers)) = (&nearness, uniform::takers(problem, wishes)) {
+        return uniform::plan(problem, &takers);
+    }
+    let mut owners = problem.everything_kept();
+    let holdings = Holdings::of(&owners, problem.members.len());
+    let classes = Classes::of(problem, nearness.as_ref());
+    let families = Families::of(problem);
+    let rows = Rows::of(&holdings, &families, &classes);
+    let levels = Levels::of(problem, &classes, &rows);
+    let queues = Queues::of(problem, nearness.is_some());
+    let exchange = Exchange::of(Terms {
+        problem,
+        wishes,
+        nearness: nearness.as_ref(),
+        classes: &classes,
+        rows: &rows,
+        levels: &levels,
+        queues: &queues,
+    });
+    match problem.weights.is_empty() {
+        true => {
+            release(Release::new(&families, &holdings), &classes, &rows, &exchange, &mut owners);
+            let class_of = |family, item| classes.class_of(family, item);
+            Deal::new(exchange, problem.members.len()).deal(problem, class_of, &mut owners);
+        }
+        false => {
+            Scales::of(problem, &classes, &owners).level(&holdings, &rows, &exchange, &mut owners)
+        }
+    }
+    owners
+}
+
+/// Makes ownerless what members give up.
+fn release(
+    mut release: Release<'_>,
+    classes: &Classes,
+    rows: &Rows,
+    exchange: &Exchange,
+    owners: &mut [u32],
+) {
+    let mut given_up = vec![0; classes.count()];
+    for member in 0..rows.member_count() as u32 {
+        let mut gives_up = false;
+        for (row, place) in rows.of_member(member).iter().zip(rows.range(member)) {
+            given_up[row.class as usize] = row.count - exchange.kept[place];
+            gives_up |= row.count > exchange.kept[place];
+        }
+        if gives_up {
+            let class_of = |family, item| classes.class_of(family, item);
+            release.of_member(member, class_of, |class| given_up[class as usize], owners);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What the sticky assigners do, for assigners that have wishes of their own.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::refs::{MemberRef, PartitionRef};
+use super::solver::{Priority, Wishes, solve};
+use super::sticky_problem::{Asked, problem};
+use super::sticky_rounds::Waiting;
+use super::{GroupAssignment, GroupSubscription};
+
+/// How often a plan is planned again with what it leaves. The second time settles it unless claims contradict each
+/// other.
+const MOST_ROUNDS: usize = 4;
+
+/// Plans as the sticky assigners do, with capacities of members and weights of partitions beside.
+///
+/// When to use it: in an assigner of one's own that wants balance and few moves and knows more than partition counts.
+/// In this order it looks for: the balanced plans (the least sum of load² / capacity); among them the fewest moves,
+/// and the fewest partitions far from their members, or the other way round; then even weights.
+///
+/// ```
+/// use kafka_group::assign::{GroupSubscription, StickyPlanner};
+///
+/// let group = GroupSubscription::builder().topic("orders", 12)
+///     .member("a", ["orders"], 8_u32)
+///     .member("b", ["orders"], 4)
+///     .build();
+/// let plan = StickyPlanner::new().capacity(|member| member.metadata().copied().unwrap_or(1)).plan(&group);
+/// assert_eq!(plan.by_name()["a"].len(), 8);
+/// ```
+pub struct StickyPlanner<'f, T = ()> {
+    racks: Racks,
+    slack: u32,
+    capacity: Option<Box<Capacity<'f, T>>>,
+    weight: Option<Box<Weight<'f>>>,
+}
+
+pub(super) type Capacity<'f, T> = dyn Fn(MemberRef<'_, T>) -> u32 + 'f;
+pub(super) type Weight<'f> = dyn Fn(PartitionRef<'_>) -> f64 + 'f;
+
+/// What the racks of members (`client.rack`) and brokers (`broker.rack`) count for.
+///
+/// A partition is far from a member if both are known to be in racks and none of its replicas is in the member's.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Racks {
+    /// Nothing.
+    Ignored,
+    /// As few partitions far from their members as balance and the fewest moves allow.
+    #[default]
+    AfterMoves,
+    /// The same, but only the leader's rack counts: for members that do not fetch from followers (KIP-392).
+    LeadersAfterMoves,
+    /// As few partitions far from their members as balance allows, and only then few moves.
+    ///
+    /// The trap: where brokers or members change their racks, much moves.
+    BeforeMoves,
+    /// The same, but only the leader's rack counts. The trap: each change of leaders moves partitions.
+    LeadersBeforeMoves,
+}
+
+impl Racks {
+    pub(super) fn only_leaders(self) -> bool {
+        matches!(self, Self::LeadersAfterMoves | Self::LeadersBeforeMoves)
+    }
+
+    fn priority(self) -> Priority {
+        match self {
+            Self::BeforeMoves | Self::LeadersBeforeMoves => Priority::RacksThenMoves,
+            Self::Ignored | Self::AfterMoves | Self::LeadersAfterMoves => Priority::MovesThenRacks,
+        }
+    }
+}
+
+impl<'f, T> StickyPlanner<'f, T> {
+    /// A planner that plans like [`StickyAssigner`](super::StickyAssigner).
+    pub fn new() -> Self {
+        Self { racks: Racks::default(), slack: 0, capacity: None, weight: None }
+    }
+
+    /// What racks count for. Default: [`Racks::default`].
+    #[must_use]
+    pub fn racks(mut self, racks: Racks) -> Self {
+        self.racks = racks;
+        self
+    }
+
+    /// How far loads may be from the balanced ones, in partitions, where that saves moves. Default: 0.
+    #[must_use]
+    pub fn slack(mut self, partitions: u32) -> Self {
+        self.slack = partitions;
+        self
+    }
+
+    /// A member's share among the others. Default: 1 for all.
+    ///
+    /// Members with 0 get only what no other member may take.
+    #[must_use]
+    pub fn capacity(mut self, capacity: impl Fn(MemberRef<'_, T>) -> u32 + 'f) -> Self {
+        self.capacity = Some(Box::new(capacity));
+        self
+    }
+
+    /// What a partition weighs, as its lag or its bytes per second. Default: all the same.
+    ///
+    /// How many partitions each member has, and how many move, does not depend on it; which ones does. Infinity
+    /// counts as the heaviest finite weight, and what is no weight as 0. The trap: partitions that stay are not
+    /// exchanged for a better spread.
+    #[must_use]
+    pub fn weight(mut self, weight: impl Fn(PartitionRef<'_>) -> f64 + 'f) -> Self {
+        self.weight = Some(Box::new(weight));
+        self
+    }
+
+    /// The plan for a group, or for the topics of it that a view shows.
+    pub fn plan(&self, group: &GroupSubscription<T>) -> GroupAssignment {
+        let asked = Asked {
+            racks: self.racks,
+            capacity: self.capacity.as_deref(),
+            weight: self.weight.as_deref(),
+        };
+        let wishes = Wishes { priority: self.racks.priority(), slack: self.slack };
+        let mut problem = problem(group, &asked);
+        let mut owners = solve(&problem, &wishes);
+        // What somebody still holds goes to its next member one round later, and that round plans anew. So this one
+        // plans what that will, and the target stays the same until it is reached.
+        let waiting = Waiting::of(group);
+        let published =
+            |owners: &[u32]| waiting.as_ref().and_then(|waiting| waiting.published(owners));
+        for _ in 1..MOST_ROUNDS {
+            let Some(first) = published(&owners) else { break };
+            problem.owners = Cow::Owned(first);
+            owners = solve(&problem, &wishes);
+            let is_settled = published(&owners).as_deref() == Some(&*problem.owners);
+            if is_settled {
+                break;
+            }
+        }
+        GroupAssignment::of_owners(Arc::clone(&group.model), group.codec, owners)
+    }
+}
+
+impl<T> Default for StickyPlanner<'_, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for StickyPlanner<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StickyPlanner")
+            .field("racks", &self.racks)
+            .field("slack", &self.slack)
+            .field("capacity", &self.capacity.is_some())
+            .field("weight", &self.weight.is_some())
+            .finish()
+    }
+}

@@ -72,7 +72,7 @@ impl GroupMember {
     /// Cancel safe for events: one that was not returned is not lost. Its first poll gives up what the last event
     /// revoked, though, so in `select!` finish a revocation in its branch, or [hold](Revoked::hold) it:
     ///
-    /// ```ignore
+    /// ```text
     /// select! {
     ///     event = member.next() => handle(event?).await,          // right: finished before next() is polled again
     ///     () = tick() => tidy_up().await,

@@ -1,6 +1,6 @@
 //! Rules that the simulation must be able to break, to show that it would notice.
 
-/// A rule of the machine. In tests one can be switched off ([`Membership::without`](super::Membership::without)); the
+/// A rule of the machine. In tests one can be switched off (`Membership::without`); the
 /// simulation then fails.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[cfg_attr(

@@ -48,6 +48,7 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::RoundAnswer, deadline);
         let id = sent.id;
         self.round.out = Some(sent);
+        self.round.is_overtaken = false;
         self.ask_again_in_time(now, &request);
         self.outputs.push_back(Output::Send { id, lane: Lane::Rounds, request, deadline });
     }
@@ -64,9 +65,8 @@ impl<H: Holding> Membership<H> {
     }
 
     pub(super) fn on_ask_again(&mut self, now: Instant) {
-        let (Some(request), Some(sent)) = (self.round.asked.take(), self.round.out.take()) else {
-            return;
-        };
+        let Some(request) = self.round.asked.take() else { return };
+        let Some(sent) = self.round.out.take() else { return };
         self.note_abandoned(now, &sent);
         self.drop_rounds();
         let span = self.parked_span().max(self.config.request_timeout);

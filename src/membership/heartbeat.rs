@@ -160,7 +160,9 @@ impl<H: Holding> Membership<H> {
                 self.beat_after_failure(now);
             }
             // No loss: the next generation's leader knows what we hold.
-            Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+            Recovery::RejoinLost
+                if matches!(self.round.step, Step::Joining) && self.was_waited_for(now) =>
+            {
                 self.on_overtaken(now);
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -178,6 +180,14 @@ impl<H: Holding> Membership<H> {
         if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
             self.no_round_before(sent);
         }
+    }
+
+    /// Whether a generation that came after ours has us in it because of our JoinGroup. Without one a dynamic member is
+    /// unknown to it. A static one is kept with what it said before, as soon as a round can have ended without it.
+    pub(super) fn was_waited_for(&self, now: Instant) -> bool {
+        let is_member = self.identity.generation.is_some();
+        let is_static = self.identity.group_instance_id.is_some();
+        is_member && (!is_static || self.round_ends_after().is_some_and(|end| now < end))
     }
 
     /// The answer to our JoinGroup or SyncGroup is on its way, or was lost: then it is asked for again, since the round

@@ -1,5 +1,4 @@
-//! Kafka group membership with assigners that the application writes.
-
+#![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 #![warn(clippy::unwrap_used)]
 

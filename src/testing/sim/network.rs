@@ -146,9 +146,6 @@ impl Sim {
         }
         self.last_tag += 1;
         let tag = RequestTag(self.last_tag);
-        if let Some(waiting) = process.out.get_mut(&id) {
-            waiting.tag = Some(tag);
-        }
         self.tags.insert(tag, Sent { process: at, lane, connection, id });
         let request =
             CoordinatorRequest { connection, tag, version: 9, client_id: "sim".into(), body };
@@ -175,9 +172,8 @@ impl Sim {
         self.collect_answers();
     }
 
-    /// The coordinator has done something. Sends its answers on their way.
+    /// Sends the coordinator's answers on their way.
     pub(super) fn collect_answers(&mut self) {
-        self.note_untold();
         while let Some(answer) = self.coordinator.poll_response() {
             self.on_answer(answer);
         }
@@ -227,7 +223,7 @@ impl Sim {
         let waiting: Vec<_> = process
             .out
             .iter()
-            .filter(|(_, waiting)| lane_key(waiting.lane) == lane)
+            .filter(|(_, (of, _))| lane_key(*of) == lane)
             .map(|(id, _)| *id)
             .collect();
         for id in waiting {

@@ -216,3 +216,19 @@ fn a_join_group_that_is_answered_with_the_same_generation_is_followed_by_sync_an
     script.synced(&[4]);
     assert_eq!(script.member.held(), &[4].into());
 }
+
+#[test]
+fn a_plan_that_came_too_late_to_be_taken_up_is_left_for_the_next_round() {
+    let rebalance_timeout = Duration::from_secs(20);
+    let mut script = Script::with(MembershipConfig { rebalance_timeout, ..config() });
+    script.tell(Membership::join);
+    script.id_given("me");
+    script.joined(1, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    script.pass(rebalance_timeout);
+    script.synced(&[1]);
+    assert_eq!(script.events, [], "a round may have ended since");
+    script.rebalance();
+    assert_eq!(script.events, []);
+    assert_eq!(script.last_join().reason.as_deref(), Some("the group is rebalancing"));
+}

@@ -20,7 +20,8 @@ pub use crate::membership::Rule;
 use crate::testing::coordinator::{
     ConnectionId, CoordinatorSettings, FakeCoordinator, Loss, RequestTag,
 };
-use crate::types::{GroupInstanceId, MemberId};
+use crate::types::GroupInstanceId;
+use crate::wire::ErrorCode;
 
 /// A group that shares out numbered pieces of work, run step by step.
 ///
@@ -48,9 +49,6 @@ pub struct Sim {
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
-    /// Whom an administrator removed, or another process replaced: they own in good faith until their next heartbeat
-    /// is answered.
-    untold: BTreeSet<MemberId>,
     violation: Option<Violation>,
     trace: Option<Vec<String>>,
 }
@@ -96,7 +94,6 @@ impl Sim {
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
-            untold: BTreeSet::new(),
             violation: None,
             trace: None,
         }
@@ -187,6 +184,7 @@ impl Sim {
             return;
         };
         process.paused_until = Some(until);
+        process.stood_still = true;
         let name = Arc::clone(&process.name);
         self.note(|| format!("{name} pauses for {span:?}"));
         self.schedule(until, Happening::Resumes { process: member.0 });
@@ -213,8 +211,10 @@ impl Sim {
             return;
         }
         self.note(|| format!("{name} is removed"));
-        self.untold.insert(id.clone());
         self.coordinator.remove_member(self.now, GROUP, &id);
+        if let Some(process) = self.processes.get_mut(member.0) {
+            process.untold = Some(process.out_with(ErrorCode::UnknownMemberId));
+        }
         self.collect_answers();
     }
 

@@ -107,6 +107,13 @@ impl ConsumerProtocol {
         }
     }
 
+    /// A member whose rounds are cooperative, as they are not yet outside of tests.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn cooperative(mut self) -> Self {
+        self.rounds = Rounds { eager: true, cooperative: true };
+        self
+    }
+
     /// The topics whose changes this member must see: as leader those of all members.
     pub(crate) fn watched(&self) -> Watched {
         let topics = self.topics.iter().chain(self.watch.topics()).map(Arc::clone).collect();

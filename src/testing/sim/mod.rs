@@ -6,6 +6,7 @@ mod network;
 mod pieces;
 mod process;
 mod rules;
+mod spoken;
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use self::network::{Entry, Happening, Weather};
 pub(crate) use self::pieces::{PieceProtocol, Pieces};
 use self::process::{GROUP, Process};
 pub use self::rules::Violation;
+use self::spoken::Spoken;
 use crate::membership::RequestId;
 pub use crate::membership::Rule;
 use crate::testing::coordinator::{
@@ -46,6 +48,7 @@ pub struct Sim {
     processes: Vec<Process>,
     pieces: u16,
     is_cooperative: bool,
+    consumes: bool,
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
@@ -91,6 +94,7 @@ impl Sim {
             processes: Vec::new(),
             pieces,
             is_cooperative: false,
+            consumes: false,
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
@@ -103,6 +107,13 @@ impl Sim {
     #[must_use]
     pub fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
+        self
+    }
+
+    /// Members speak the "consumer" protocol, with "range", and pieces are partitions.
+    #[must_use]
+    pub fn consuming(mut self) -> Self {
+        self.consumes = true;
         self
     }
 
@@ -146,12 +157,16 @@ impl Sim {
             Some(instance) => format!("{at}={instance}").into(),
             None => format!("{at}").into(),
         };
-        let protocol = PieceProtocol::new(self.pieces, self.is_cooperative, wish);
+        let (total, is_cooperative) = (self.pieces, self.is_cooperative);
+        let protocol = match self.consumes {
+            true => Spoken::consumer(total, is_cooperative, wish, instance.clone()),
+            false => Spoken::Pieces(PieceProtocol::new(total, is_cooperative, wish)),
+        };
         let seed = self.dice.u64(..);
         let process =
             Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
-        self.processes.push(process);
+        self.processes.push(Process { wish, ..process });
         self.with(at, |process, now| process.member.join(now));
         SimMember(at)
     }
@@ -172,7 +187,7 @@ impl Sim {
     pub fn restart(&mut self, member: SimMember, is_changed: bool) -> SimMember {
         self.kill(member);
         let Some(process) = self.processes.get(member.0) else { return member };
-        let wish = process.protocol.wish.wrapping_add(u8::from(is_changed));
+        let wish = process.wish.wrapping_add(u8::from(is_changed));
         self.start(process.instance.clone(), wish)
     }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::pieces::{PieceProtocol, Pieces};
+use super::pieces::Pieces;
+use super::spoken::Spoken;
 use crate::membership::{
     CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, RequestId,
     RevocationId, Rule,
 };
-use crate::protocol::Holding;
+use crate::protocol::{GroupProtocol, Holding};
 use crate::testing::coordinator::{ConnectionId, RequestTag};
 use crate::types::{Generation, GroupInstanceId, MemberId};
 use crate::wire::ErrorCode;
@@ -22,7 +23,9 @@ pub(super) const SESSION: Duration = Duration::from_secs(6);
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) member: Membership<Pieces>,
-    pub(super) protocol: PieceProtocol,
+    pub(super) protocol: Spoken,
+    /// What a restart may change.
+    pub(super) wish: u8,
     pub(super) name: Arc<str>,
     pub(super) instance: Option<GroupInstanceId>,
     pub(super) is_dead: bool,
@@ -82,12 +85,14 @@ impl Process {
     pub(super) fn new(
         name: Arc<str>,
         instance: Option<GroupInstanceId>,
-        protocol: PieceProtocol,
+        protocol: Spoken,
         rebalance_timeout: Duration,
         seed: u64,
         broken: Option<Rule>,
     ) -> Self {
-        let config = MembershipConfig { rebalance_timeout, ..config(instance.clone()) };
+        let protocol_type = protocol.protocol_type().to_owned();
+        let config =
+            MembershipConfig { rebalance_timeout, protocol_type, ..config(instance.clone()) };
         let member = Membership::new(config, seed);
         Self {
             member: match broken {
@@ -95,6 +100,7 @@ impl Process {
                 None => member,
             },
             protocol,
+            wish: 0,
             name,
             instance,
             is_dead: false,
@@ -192,7 +198,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
     MembershipConfig {
         group_id: GROUP.to_owned(),
         group_instance_id,
-        protocol_type: "pieces".to_owned(),
+        protocol_type: String::new(),
         session_timeout: SESSION,
         rebalance_timeout: Duration::from_secs(10),
         heartbeat_interval: None,

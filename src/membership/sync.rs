@@ -132,7 +132,7 @@ impl<H: Holding> Membership<H> {
         if !matches!(self.round.step, Step::Applying(work) if work == id) {
             return;
         }
-        self.take_interval(now, change.heartbeat_interval);
+        self.take_intervals(now, change.heartbeat_interval, change.hurried_interval);
         let revoke = self.held.common(&change.revoke);
         let (add, rejoin) = (change.add, change.rejoin);
         if revoke.is_empty() {

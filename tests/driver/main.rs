@@ -10,4 +10,5 @@ mod faults;
 mod heartbeats;
 mod options;
 mod round_trips;
+mod rounds;
 mod topics;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::pieces::Pieces;
-use super::spoken::Spoken;
+use super::spoken::{Listed, Spoken};
 use crate::membership::{
     CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, RequestId,
     RevocationId, Rule,
@@ -26,6 +26,8 @@ pub(super) struct Process {
     pub(super) protocol: Spoken,
     /// What a restart may change.
     pub(super) wish: u8,
+    /// What it lists, if it consumes.
+    pub(super) listed: Listed,
     pub(super) name: Arc<str>,
     pub(super) instance: Option<GroupInstanceId>,
     pub(super) is_dead: bool,
@@ -101,6 +103,7 @@ impl Process {
             },
             protocol,
             wish: 0,
+            listed: Listed::Range,
             name,
             instance,
             is_dead: false,

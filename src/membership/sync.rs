@@ -98,6 +98,7 @@ impl<H: Holding> Membership<H> {
         if let Err(ended) = self.check_synced(&synced) {
             return self.fail(now, ended);
         }
+        self.note_settled();
         self.round.described = None;
         self.round.wanted = None;
         self.round.scheduled = None;

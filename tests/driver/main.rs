@@ -11,4 +11,5 @@ mod heartbeats;
 mod options;
 mod round_trips;
 mod rounds;
+mod settling;
 mod topics;

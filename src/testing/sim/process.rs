@@ -209,6 +209,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         retry_backoff: Duration::from_millis(100),
         retry_backoff_max: Duration::from_secs(1),
         api_timeout: Duration::from_secs(20),
+        settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: crate::membership::LeavePolicy::Auto,
     }

@@ -87,6 +87,8 @@ pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
 pub(crate) use run::run_assign;
+#[cfg(feature = "cli")]
+pub(crate) use run::{check_plan, try_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
 pub use validate::InvalidPlan;

@@ -97,6 +97,35 @@ impl Problem<'_> {
         owners
     }
 
+    /// Leaves an item to this member alone: it becomes a family of its own, and the member a group of its own.
+    pub(crate) fn force(&mut self, member: u32, item: u32) {
+        let found =
+            self.families.iter().position(|family| family.items().contains(&(item as usize)));
+        let (Some(place), Some(forced)) = (found, self.members.get_mut(member as usize)) else {
+            return;
+        };
+        let (old, new) = (forced.group, self.groups as u32);
+        forced.group = new;
+        self.groups += 1;
+        for takers in self.takers.iter_mut().filter(|takers| takers.binary_search(&old).is_ok()) {
+            takers.push(new);
+        }
+        self.takers.push(vec![new]);
+
+        let family = self.families[place];
+        let before = item - family.first;
+        let behind =
+            Family { first: item + 1, count: family.count - before - 1, takers: family.takers };
+        let alone = Family { first: item, count: 1, takers: self.takers.len() as u32 - 1 };
+        self.families[place].count = before;
+        self.families.splice(place + 1..place + 1, [alone, behind]);
+        if let Some(owner) = self.owners.get(item as usize).filter(|owner| **owner != member) {
+            if *owner != NONE {
+                self.owners.to_mut()[item as usize] = NONE;
+            }
+        }
+    }
+
     /// Whether a member may take a family with these takers.
     pub(super) fn may_take(&self, member: u32, takers: u32) -> bool {
         let group = self.members[member as usize].group;

@@ -78,7 +78,7 @@ impl<'a, T> MemberRef<'a, T> {
     }
 
     /// The place of its subscription among the distinct ones.
-    #[cfg(feature = "cli")]
+    #[cfg(any(test, feature = "cli", feature = "test-util"))]
     pub(crate) fn subscription_position(self) -> usize {
         self.entry().map_or(0, |member| member.subscription as usize)
     }

@@ -37,6 +37,7 @@ pub struct StickyPlanner<'f, T = ()> {
     slack: u32,
     capacity: Option<Box<Capacity<'f, T>>>,
     weight: Option<Box<Weight<'f>>>,
+    #[cfg(feature = "cli")]
     forced: Option<(u32, u32)>,
 }
 
@@ -80,7 +81,14 @@ impl Racks {
 impl<'f, T> StickyPlanner<'f, T> {
     /// A planner that plans like [`StickyAssigner`](super::StickyAssigner).
     pub fn new() -> Self {
-        Self { racks: Racks::default(), slack: 0, capacity: None, weight: None, forced: None }
+        Self {
+            racks: Racks::default(),
+            slack: 0,
+            capacity: None,
+            weight: None,
+            #[cfg(feature = "cli")]
+            forced: None,
+        }
     }
 
     /// What racks count for. Default: [`Racks::default`].
@@ -138,6 +146,7 @@ impl<'f, T> StickyPlanner<'f, T> {
         };
         let wishes = Wishes { priority: self.racks.priority(), slack: self.slack };
         let mut problem = problem(group, &asked);
+        #[cfg(feature = "cli")]
         if let Some((member, partition)) = self.forced {
             problem.force(member, partition);
         }

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Planned;
-use super::worth::is_near;
-use crate::assign::{MemberRef, Model, PartitionRef};
+use crate::assign::{MemberRef, Model, PartitionRef, is_near};
 use crate::cli::table::printable;
 
 /// What a plan changes.

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use super::Planned;
 use super::changes::member_names;
 use super::options::Choices;
-use super::worth::{Worth, is_near};
-use crate::assign::{MemberRef, PartitionRef, StickyPlanner};
+use crate::assign::{MemberRef, PartitionRef, StickyPlanner, Worth, is_near};
 use crate::cli::table::{Align, Table, printable};
 
 /// How many members are tried.

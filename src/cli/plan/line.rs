@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Planned;
-use super::worth::Worth;
+use crate::assign::Worth;
 
 #[derive(Serialize)]
 struct Line<'a> {

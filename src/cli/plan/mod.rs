@@ -8,7 +8,6 @@ mod names;
 mod options;
 mod report;
 mod timed;
-mod worth;
 
 use std::path::Path;
 use std::sync::Arc;

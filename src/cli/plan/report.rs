@@ -6,8 +6,7 @@ use super::Planned;
 use super::changes::{Changes, member_names};
 use super::names::ranges;
 use super::options::Choices;
-use super::worth::{Best, Worth, is_near};
-use crate::assign::{Coverage, MemberRef, Racks};
+use crate::assign::{Coverage, GroupSubscription, MemberRef, Racks, Worth, is_near};
 use crate::cli::table::{Align, Table, printable};
 
 /// How many lines a table has, unless all are wanted.
@@ -112,6 +111,28 @@ fn moves(planned: &Planned, changes: &Changes, all: bool) -> String {
         ]);
     }
     format!("{table}{}", and_more(changes.moves.len(), most, "moves"))
+}
+
+/// The best that a group allows.
+struct Best {
+    /// The balanced plan with the fewest moves.
+    stays: Worth,
+    /// The balanced plan with the fewest partitions far from their members.
+    near: Worth,
+}
+
+impl Best {
+    fn of(group: &GroupSubscription, racks: Racks) -> Self {
+        let (after, before) = match racks {
+            Racks::LeadersAfterMoves | Racks::LeadersBeforeMoves => {
+                (Racks::LeadersAfterMoves, Racks::LeadersBeforeMoves)
+            }
+            _ => (Racks::AfterMoves, Racks::BeforeMoves),
+        };
+        let stays = Worth::best(group, after);
+        let near = if stays.rackable == 0 { stays } else { Worth::best(group, before) };
+        Self { stays, near }
+    }
 }
 
 /// How good the plan is, beside the best that the exact solver finds.

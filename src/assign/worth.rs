@@ -2,31 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use crate::assign::{
-    GroupAssignment, GroupSubscription, MemberRef, PartitionRef, Racks, StickyPlanner,
-};
+use super::{GroupAssignment, GroupSubscription, MemberRef, PartitionRef, Racks, StickyPlanner};
 
 /// The numbers of one plan.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Worth {
+pub(crate) struct Worth {
     /// Partitions whose valid prior owner does not have them.
-    pub(super) moves: u64,
+    pub(crate) moves: u64,
     /// The largest difference of loads within a subscription.
-    pub(super) spread: u64,
-    pub(super) max: u64,
-    pub(super) min: u64,
+    pub(crate) spread: u64,
+    pub(crate) max: u64,
+    pub(crate) min: u64,
     /// The sum of squared loads, least where loads are balanced.
-    pub(super) sumsq: u64,
+    pub(crate) sumsq: u64,
     /// Partitions of topics with subscribers that nobody has.
-    pub(super) unassigned: u64,
+    pub(crate) unassigned: u64,
     /// Of those below, how many are in a rack without a replica.
-    pub(super) cross_rack: u64,
+    pub(crate) cross_rack: u64,
     /// Partitions, once for each holder, of which the racks are known on both sides.
-    pub(super) rackable: u64,
+    pub(crate) rackable: u64,
 }
 
 impl Worth {
-    pub(super) fn of(group: &GroupSubscription, plan: &GroupAssignment) -> Self {
+    pub(crate) fn of(group: &GroupSubscription, plan: &GroupAssignment) -> Self {
         let mut worth = Self::default();
         for partition in group.partitions() {
             let holders = || plan.holders(partition).filter_map(|holder| group.member(holder));
@@ -45,6 +43,11 @@ impl Worth {
         worth
     }
 
+    /// That of the exact plan, which is the best that a group allows.
+    pub(crate) fn best(group: &GroupSubscription, racks: Racks) -> Self {
+        Self::of(group, &StickyPlanner::new().racks(racks).plan(group))
+    }
+
     fn add_loads(&mut self, group: &GroupSubscription, plan: &GroupAssignment) {
         let mut bounds: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
         for member in group.members() {
@@ -59,32 +62,8 @@ impl Worth {
     }
 }
 
-/// The best that a group allows, as the exact solver finds it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Best {
-    /// The balanced plan with the fewest moves.
-    pub(super) stays: Worth,
-    /// The balanced plan with the fewest partitions far from their members.
-    pub(super) near: Worth,
-}
-
-impl Best {
-    pub(super) fn of(group: &GroupSubscription, racks: Racks) -> Self {
-        let (after, before) = match racks {
-            Racks::LeadersAfterMoves | Racks::LeadersBeforeMoves => {
-                (Racks::LeadersAfterMoves, Racks::LeadersBeforeMoves)
-            }
-            _ => (Racks::AfterMoves, Racks::BeforeMoves),
-        };
-        let worth = |racks| Worth::of(group, &StickyPlanner::new().racks(racks).plan(group));
-        let stays = worth(after);
-        let near = if stays.rackable == 0 { stays } else { worth(before) };
-        Self { stays, near }
-    }
-}
-
 /// Whether a replica is in the member's rack, if both are known.
-pub(super) fn is_near(member: MemberRef<'_>, partition: PartitionRef<'_>) -> Option<bool> {
+pub(crate) fn is_near(member: MemberRef<'_>, partition: PartitionRef<'_>) -> Option<bool> {
     let rack = member.rack()?;
     let mut racks = partition.replicas().filter_map(|node| node.rack.as_deref()).peekable();
     racks.peek()?;

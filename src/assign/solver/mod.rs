@@ -50,8 +50,17 @@ use weights::Scales;
 
 /// Per item its member; `NONE` for those that nobody may take.
 pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
+    solve_beside(problem, wishes, &[])
+}
+
+/// The same among members that carry something already: balanced is what they have with it.
+///
+/// `loads` is per member; a missing end carries nothing.
+pub(crate) fn solve_beside(problem: &Problem<'_>, wishes: &Wishes, loads: &[u32]) -> Vec<u32> {
     let nearness = Nearness::of(problem);
-    if let (None, Some(takers)) = (&nearness, uniform::takers(problem, wishes)) {
+    let carry_alike = loads.is_empty()
+        || loads.len() == problem.members.len() && loads.windows(2).all(|pair| pair[0] == pair[1]);
+    if let (None, true, Some(takers)) = (&nearness, carry_alike, uniform::takers(problem, wishes)) {
         return uniform::plan(problem, &takers);
     }
     let mut owners = problem.everything_kept();
@@ -59,7 +68,7 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
     let classes = Classes::of(problem, nearness.as_ref());
     let families = Families::of(problem);
     let rows = Rows::of(&holdings, &families, &classes);
-    let levels = Levels::of(problem, &classes, &rows);
+    let levels = Levels::of(problem, &classes, &rows, loads);
     let queues = Queues::of(problem, nearness.is_some());
     let exchange = Exchange::of(Terms {
         problem,

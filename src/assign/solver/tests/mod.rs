@@ -1,5 +1,6 @@
 //! The solver against two others that are slow, simple and share nothing with it.
 
+mod beside;
 mod exhaustive;
 mod item_flow;
 mod random;
@@ -19,10 +20,11 @@ fn rounds(quick: u64, full: u64) -> u64 {
     }
 }
 
+const PRIORITIES: [Priority; 2] = [Priority::MovesThenRacks, Priority::RacksThenMoves];
+
 /// Both orders, without slack and with some.
 fn all_wishes() -> impl Iterator<Item = Wishes> {
-    let priorities = [Priority::MovesThenRacks, Priority::RacksThenMoves];
-    priorities.into_iter().flat_map(|priority| [0, 1, 2].map(|slack| Wishes { priority, slack }))
+    PRIORITIES.into_iter().flat_map(|priority| [0, 1, 2].map(|slack| Wishes { priority, slack }))
 }
 
 #[test]

@@ -13,8 +13,11 @@
 //! 4. Items are chosen for the numbers, so that families lie with many members, or weights are even
 //!    ([`release`], [`deal`], [`weights`]).
 //!
+//! Items of different widths, each of which binds several partitions together, are a matter of their own ([`bands`]).
+//!
 //! Everything is counted in whole numbers and every order is that of the input, so equal problems have equal plans.
 
+mod bands;
 mod classes;
 mod deal;
 mod exchange;
@@ -34,6 +37,7 @@ mod weights;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bands::{Widths, solve_bands};
 pub(crate) use problem::{Family, Member, NONE, Priority, Problem, Wishes};
 pub(crate) use racks::{ItemRacks, RackSet};
 

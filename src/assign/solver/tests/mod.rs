@@ -3,8 +3,8 @@
 mod beside;
 mod exhaustive;
 mod item_flow;
-mod random;
-mod score;
+pub(super) mod random;
+pub(super) mod score;
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use random::{Case, Size};
 use score::Score;
 
 /// How many groups are tried: a build for debugging tries few, `KAFKA_GROUP_FULL=1` all.
-fn rounds(quick: u64, full: u64) -> u64 {
+pub(super) fn rounds(quick: u64, full: u64) -> u64 {
     match std::env::var_os("KAFKA_GROUP_FULL") {
         Some(_) => full,
         None => quick,
     }
 }
 
-const PRIORITIES: [Priority; 2] = [Priority::MovesThenRacks, Priority::RacksThenMoves];
+pub(super) const PRIORITIES: [Priority; 2] = [Priority::MovesThenRacks, Priority::RacksThenMoves];
 
 /// Both orders, without slack and with some.
 fn all_wishes() -> impl Iterator<Item = Wishes> {

@@ -21,7 +21,7 @@ mod tests;
 use super::deal::Deal;
 use super::families::Families;
 use super::holdings::{Holdings, Rows};
-use super::problem::{NONE, Priority, Problem};
+use super::problem::{Priority, Problem};
 use super::racks::Nearness;
 use super::release::Release;
 use classes::BandClasses;

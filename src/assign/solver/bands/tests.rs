@@ -4,7 +4,7 @@ use super::*;
 use crate::assign::solver::tests::random::{Case, Size};
 use crate::assign::solver::tests::score::Score;
 use crate::assign::solver::tests::{PRIORITIES, rounds};
-use crate::assign::solver::{Wishes, solve};
+use crate::assign::solver::{NONE, Wishes, solve};
 
 /// A group of items with widths.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Whole groups in virtual time, through storms that seeds decide.
 //!
-//! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`.
+//! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`,
+//! with `CONSUMING=1` for one of those that consume.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ fn notices_the_lack_of(rule: Rule) {
     assert!(noticed, "a thousand storms did not show that {rule:?} is off");
 }
 
-// Four tests, so that they run side by side: 2,100 storms.
+// Five tests, so that they run side by side: 2,100 storms and, as partitions of topics are pieces too, 300 more.
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_first_quarter() {
@@ -53,9 +54,19 @@ fn no_piece_has_two_owners_and_in_the_end_each_has_one_fourth_quarter() {
 }
 
 #[test]
+fn no_partition_has_two_owners_and_in_the_end_each_has_one() {
+    for seed in 0..300 {
+        if let Err(violation) = Sim::storm(start(), seed, None).consuming().weather_it() {
+            panic!("seed {seed}, consuming: {violation}");
+        }
+    }
+}
+
+#[test]
 fn one_seed() {
     let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
-    let mut sim = Sim::storm(start(), seed, None).traced();
+    let sim = Sim::storm(start(), seed, None).traced();
+    let mut sim = if std::env::var_os("CONSUMING").is_some() { sim.consuming() } else { sim };
     let end = sim.weather_it();
     for line in sim.story() {
         println!("{line}");

@@ -33,8 +33,6 @@ pub(super) struct Heartbeats {
     pub(super) alive: Option<Instant>,
     /// When what was answered last without a rebalance was sent: no round began before.
     pub(super) calm: Option<Instant>,
-    /// A heartbeat said that the round is over whose JoinGroup we wait for.
-    is_overtaken: bool,
     /// The application knows that the coordinator refuses the group to us.
     unauthorized: bool,
 }
@@ -85,7 +83,6 @@ impl<H: Holding> Membership<H> {
     /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
     pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
         self.heartbeats.failures = 0;
-        self.heartbeats.is_overtaken = false;
         if is_new {
             self.heartbeats.alive = self.heartbeats.alive.max(Some(join.at));
         }
@@ -148,7 +145,7 @@ impl<H: Holding> Membership<H> {
                 self.heard_from_coordinator();
                 if is_current {
                     self.acknowledged(sent.at);
-                    self.on_rebalance();
+                    self.on_rebalance(now);
                 }
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -162,7 +159,10 @@ impl<H: Holding> Membership<H> {
                 self.lose_coordinator(now);
                 self.beat_after_failure(now);
             }
-            Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+            // No loss: the next generation's leader knows what we hold.
+            Recovery::RejoinLost
+                if matches!(self.round.step, Step::Joining) && self.was_waited_for(now) =>
+            {
                 self.on_overtaken(now);
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -182,18 +182,34 @@ impl<H: Holding> Membership<H> {
         }
     }
 
-    /// The round has ended, and the answer to our JoinGroup is on its way, or was lost: then it is asked for again, as
-    /// who does not sync is thrown out.
+    /// Whether a generation that came after ours has us in it because of our JoinGroup. Without one a dynamic member is
+    /// unknown to it. A static one is kept with what it said before, as soon as a round can have ended without it.
+    pub(super) fn was_waited_for(&self, now: Instant) -> bool {
+        let is_member = self.identity.generation.is_some();
+        let is_static = self.identity.group_instance_id.is_some();
+        is_member && (!is_static || self.round_ends_after().is_some_and(|end| now < end))
+    }
+
+    /// The answer to our JoinGroup or SyncGroup is on its way, or was lost: then it is asked for again, since the round
+    /// goes on without who does not come back.
     fn on_overtaken(&mut self, now: Instant) {
-        if std::mem::replace(&mut self.heartbeats.is_overtaken, true) {
+        if std::mem::replace(&mut self.round.is_overtaken, true) {
             self.on_ask_again(now);
         }
     }
 
-    /// Somebody joined, left or changed. Between JoinGroup and SyncGroup this is stale, or a broker of another make.
-    fn on_rebalance(&mut self) {
-        if self.state() == MemberState::Stable {
-            self.want(Cause::GroupRebalancing);
+    /// Somebody joined, left or changed. Said of the generation that we wait to sync, SyncGroup is refused for the same
+    /// reason, unless the broker is of another make (Redpanda says so until the plan is there).
+    fn on_rebalance(&mut self, now: Instant) {
+        match self.round.step {
+            Step::Syncing => self.on_overtaken(now),
+            // The plan is too old to be taken up, and will not get younger: no heartbeat is calm any more.
+            Step::Confirming { .. } => {
+                self.round.step = Step::Idle;
+                self.want(Cause::GroupRebalancing);
+            }
+            _ if self.state() == MemberState::Stable => self.want(Cause::GroupRebalancing),
+            _ => {}
         }
     }
 
@@ -229,8 +245,13 @@ impl<H: Holding> Membership<H> {
         if self.is_round_out() {
             return Some(session);
         }
-        let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
-        Some(session.min(round))
+        Some(session.min(self.round_ends_after()?))
+    }
+
+    /// No round ends before, unless we are part of it: it begins after the last heartbeat that knew of none, and then
+    /// waits for us.
+    fn round_ends_after(&self) -> Option<Instant> {
+        Some(after(self.heartbeats.calm?, self.config.rebalance_timeout))
     }
 
     /// By now the coordinator may have given what we hold to others. The id and the generation may still be good.

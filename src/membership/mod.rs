@@ -29,7 +29,7 @@ mod tests;
 mod timers;
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use config::LeavePolicy;
 pub(crate) use config::MembershipConfig;
@@ -253,6 +253,12 @@ impl<H: Holding> Membership<H> {
     /// Asks for a round, with other bytes than the last one's.
     pub(crate) fn rejoin(&mut self, now: Instant, cause: Cause) {
         self.ask(cause);
+        self.advance(now);
+    }
+
+    /// Asks for a round in a while, unless one begins before: for what any round puts right.
+    pub(crate) fn rejoin_later(&mut self, now: Instant, cause: Cause, wait: Duration) {
+        self.schedule(now, cause, wait);
         self.advance(now);
     }
 

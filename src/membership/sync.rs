@@ -189,15 +189,19 @@ impl<H: Holding> Membership<H> {
         }
     }
 
-    fn schedule(&mut self, now: Instant, cause: Cause, wait: Duration) {
-        if self.round.scheduled.is_none() {
+    /// The soonest wish counts: a round puts the others right, too.
+    pub(super) fn schedule(&mut self, now: Instant, cause: Cause, wait: Duration) {
+        let at = after(now, wait);
+        if self.timers.end_of(Timer::Scheduled).is_none_or(|end| at < end) {
             self.round.scheduled = Some(cause);
-            self.timers.set(Timer::Scheduled, after(now, wait));
+            self.timers.set(Timer::Scheduled, at);
         }
     }
 
+    /// Whoever was quicker has begun the round that this one was to be, and one more would change nothing.
     pub(super) fn on_scheduled(&mut self) {
-        if let Some(cause) = self.round.scheduled.take() {
+        let is_on = self.round.wanted.is_some();
+        if let Some(cause) = self.round.scheduled.take().filter(|_| !is_on) {
             self.ask(cause);
         }
     }

@@ -86,7 +86,11 @@ impl Timers {
     }
 
     pub(super) fn runs(&self, timer: Timer) -> bool {
-        self.0.get(timer as usize).is_some_and(Option::is_some)
+        self.end_of(timer).is_some()
+    }
+
+    pub(super) fn end_of(&self, timer: Timer) -> Option<Instant> {
+        self.0.get(timer as usize).copied().flatten()
     }
 
     /// Stops and returns all that have run out.

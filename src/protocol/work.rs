@@ -58,6 +58,8 @@ pub struct LedMember {
 pub struct Needs {
     /// Topics whose partitions must be known and fresh.
     pub topics: BTreeSet<Arc<str>>,
+    /// Whether what is known of them is not fresh enough, however young it is: somebody knows more.
+    pub afresh: bool,
     /// Whether the application's `Gather` is wanted.
     pub gather: bool,
 }

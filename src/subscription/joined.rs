@@ -144,8 +144,10 @@ impl ConsumerProtocol {
         if !unwanted.is_empty() && self.complain_of(joined.protocol, unwanted) {
             return at_once(Cause::UnwantedAssignment);
         }
-        // With an envelope it is known whether somebody waits for what is given up; without one, somebody may.
-        if self.is_cooperative() && !revoke.is_empty() && down.is_none_or(|down| down.follow_up) {
+        // An envelope says whether somebody waits for what is given up, also by who gave it up when it restarted: a
+        // static member is handed its old part again. Without one, somebody may.
+        let is_waited_for = down.map_or(!revoke.is_empty(), |down| down.follow_up);
+        if self.is_cooperative() && is_waited_for {
             return at_once(Cause::FollowUp);
         }
         self.growth()

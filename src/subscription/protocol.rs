@@ -7,7 +7,7 @@ use super::describe::{Described, Describing, rounds_of};
 use super::dialect::Dialect;
 use super::envelope::{Rounds, TopicCounts};
 use super::lead::Leading;
-use super::members::{ReadMember, count_in, union_of_topics};
+use super::members::{ReadMember, count_in, some_know_more, union_of_topics};
 use super::notice::ConsumerNotice;
 use super::options::ConsumerOptions;
 use super::outcome::Outcome;
@@ -105,6 +105,13 @@ impl ConsumerProtocol {
             last_plan: None,
             options: Arc::new(options),
         }
+    }
+
+    /// A member whose rounds are cooperative, as they are not yet outside of tests.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn cooperative(mut self) -> Self {
+        self.rounds = Rounds { eager: true, cooperative: true };
+        self
     }
 
     /// The topics whose changes this member must see: as leader those of all members.
@@ -273,6 +280,7 @@ impl GroupProtocol for ConsumerProtocol {
         let leading = self.leading(led);
         let needs = Needs {
             topics: union_of_topics(&leading.members),
+            afresh: some_know_more(&leading.members, &self.cluster),
             gather: self.options.gathers && !leading.skip_assignment,
         };
         (needs, Box::new(move |facts| leading.run(&facts)))

@@ -10,3 +10,4 @@ mod faults;
 mod heartbeats;
 mod options;
 mod round_trips;
+mod topics;

@@ -158,3 +158,19 @@ fn a_refused_permission_is_told_once_and_waited_out_until_the_rejoin() {
     let (api, code) = (ApiKey::JoinGroup, ErrorCode::GroupAuthorizationFailed);
     assert_eq!(script.member.ended(), Some(&Ended::Refused { api, code }));
 }
+
+#[test]
+fn a_static_member_that_was_absent_for_a_round_asks_whether_it_still_has_a_session() {
+    let mut script = Script::of_instance("a").settled(&[1]);
+    script.beats = None;
+    script.now += REBALANCE; // The process stood still.
+    script.tell(Membership::handle_timeout);
+    assert_eq!(script.requests(), ["Heartbeat", "JoinGroup"]);
+    script.answer(Err(Failure::Unreadable));
+    script.joined(2, "me", "other");
+    assert_eq!(script.requests(), ["SyncGroup", "Heartbeat"]);
+    script.synced(&[1]);
+    assert!(!script.events.iter().any(|event| matches!(event, Event::Assigned { .. })));
+    script.refused(ErrorCode::None);
+    assert!(script.events.iter().any(|event| matches!(event, Event::Assigned { .. })));
+}

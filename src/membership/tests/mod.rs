@@ -342,7 +342,7 @@ fn joined(generation: i32, id: &str, leader: &str) -> JoinGroupResponse {
 }
 
 fn synced(pieces: &[u16]) -> SyncGroupResponse {
-    let mut assignment = vec![0];
+    let mut assignment = vec![0, 0];
     pieces.iter().for_each(|piece| assignment.extend(piece.to_be_bytes()));
     SyncGroupResponse { assignment: assignment.into(), ..SyncGroupResponse::default() }
 }

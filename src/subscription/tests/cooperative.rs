@@ -47,3 +47,19 @@ fn what_moves_is_given_up_in_one_round_and_given_in_the_next() {
         second.changes.values().all(|change| change.revoke.is_empty() && change.rejoin.is_none())
     );
 }
+
+#[test]
+fn a_member_that_restarts_before_it_gave_up_what_others_wait_for_asks_for_the_round_it_owes() {
+    let mut members = vec![cooperative("m1")];
+    run(FIRST, &mut members, &[]).unwrap();
+    members.push(cooperative("m2"));
+    let round = Round { generation: 2, ..FIRST };
+    let plan = run(round, &mut members, &[]).unwrap().plan;
+
+    let mut restarted = cooperative("m1");
+    restarted.says("range");
+    let change = restarted.joined(&round, assignment_of(&plan, "m1"));
+    assert_eq!(change.revoke, Partitions::new());
+    assert_eq!(change.add, set(&[("a", 0), ("a", 1)]));
+    assert_eq!(change.rejoin, at_once(Cause::FollowUp));
+}

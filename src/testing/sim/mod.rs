@@ -6,6 +6,7 @@ mod network;
 mod pieces;
 mod process;
 mod rules;
+mod spoken;
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -15,12 +16,14 @@ use self::network::{Entry, Happening, Weather};
 pub(crate) use self::pieces::{PieceProtocol, Pieces};
 use self::process::{GROUP, Process};
 pub use self::rules::Violation;
+use self::spoken::Spoken;
 use crate::membership::RequestId;
 pub use crate::membership::Rule;
 use crate::testing::coordinator::{
     ConnectionId, CoordinatorSettings, FakeCoordinator, Loss, RequestTag,
 };
-use crate::types::{GroupInstanceId, MemberId};
+use crate::types::GroupInstanceId;
+use crate::wire::ErrorCode;
 
 /// A group that shares out numbered pieces of work, run step by step.
 ///
@@ -45,12 +48,10 @@ pub struct Sim {
     processes: Vec<Process>,
     pieces: u16,
     is_cooperative: bool,
+    consumes: bool,
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
-    /// Whom an administrator removed, or another process replaced: they own in good faith until their next heartbeat
-    /// is answered.
-    untold: BTreeSet<MemberId>,
     violation: Option<Violation>,
     trace: Option<Vec<String>>,
 }
@@ -93,10 +94,10 @@ impl Sim {
             processes: Vec::new(),
             pieces,
             is_cooperative: false,
+            consumes: false,
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
-            untold: BTreeSet::new(),
             violation: None,
             trace: None,
         }
@@ -106,6 +107,13 @@ impl Sim {
     #[must_use]
     pub fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
+        self
+    }
+
+    /// Members speak the "consumer" protocol, with "range", and pieces are partitions.
+    #[must_use]
+    pub fn consuming(mut self) -> Self {
+        self.consumes = true;
         self
     }
 
@@ -149,12 +157,16 @@ impl Sim {
             Some(instance) => format!("{at}={instance}").into(),
             None => format!("{at}").into(),
         };
-        let protocol = PieceProtocol::new(self.pieces, self.is_cooperative, wish);
+        let (total, is_cooperative) = (self.pieces, self.is_cooperative);
+        let protocol = match self.consumes {
+            true => Spoken::consumer(total, is_cooperative, wish, instance.clone()),
+            false => Spoken::Pieces(PieceProtocol::new(total, is_cooperative, wish)),
+        };
         let seed = self.dice.u64(..);
         let process =
             Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
-        self.processes.push(process);
+        self.processes.push(Process { wish, ..process });
         self.with(at, |process, now| process.member.join(now));
         SimMember(at)
     }
@@ -175,7 +187,7 @@ impl Sim {
     pub fn restart(&mut self, member: SimMember, is_changed: bool) -> SimMember {
         self.kill(member);
         let Some(process) = self.processes.get(member.0) else { return member };
-        let wish = process.protocol.wish.wrapping_add(u8::from(is_changed));
+        let wish = process.wish.wrapping_add(u8::from(is_changed));
         self.start(process.instance.clone(), wish)
     }
 
@@ -187,6 +199,7 @@ impl Sim {
             return;
         };
         process.paused_until = Some(until);
+        process.stood_still = true;
         let name = Arc::clone(&process.name);
         self.note(|| format!("{name} pauses for {span:?}"));
         self.schedule(until, Happening::Resumes { process: member.0 });
@@ -213,8 +226,10 @@ impl Sim {
             return;
         }
         self.note(|| format!("{name} is removed"));
-        self.untold.insert(id.clone());
         self.coordinator.remove_member(self.now, GROUP, &id);
+        if let Some(process) = self.processes.get_mut(member.0) {
+            process.untold = Some(process.out_with(ErrorCode::UnknownMemberId));
+        }
         self.collect_answers();
     }
 

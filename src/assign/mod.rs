@@ -47,6 +47,7 @@
 mod build;
 mod builder;
 mod codec;
+mod copartition;
 mod erased;
 mod error;
 mod index;
@@ -76,6 +77,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
+pub use copartition::{CoPartitionAssigner, CoPartitionUnit, CoPartitionUnits};
 pub(crate) use erased::{ErasedAssigner, MetadataPayload, read_told};
 pub use error::{AssignError, MetadataError};
 pub use index::{MemberIndex, PartitionIndex};

@@ -70,7 +70,7 @@ impl Racks {
         matches!(self, Self::LeadersAfterMoves | Self::LeadersBeforeMoves)
     }
 
-    fn priority(self) -> Priority {
+    pub(super) fn priority(self) -> Priority {
         match self {
             Self::BeforeMoves | Self::LeadersBeforeMoves => Priority::RacksThenMoves,
             Self::Ignored | Self::AfterMoves | Self::LeadersAfterMoves => Priority::MovesThenRacks,

@@ -67,7 +67,7 @@ pub(crate) enum Priority {
 }
 
 impl Family {
-    pub(super) fn items(&self) -> std::ops::Range<usize> {
+    pub(crate) fn items(&self) -> std::ops::Range<usize> {
         self.first as usize..self.first as usize + self.count as usize
     }
 }

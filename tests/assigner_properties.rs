@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
-    AssignError, Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
-    PartitionAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
+    AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
+    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, RangeAssigner,
+    RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -163,7 +164,22 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
         })
         .weight(|partition| f64::from(partition.number() % 3));
     check(&|group| planner.plan(&group.subscription(capacity)));
+    for joined in co_partitions() {
+        check(&|group| joined.assign(&group.subscription(nothing)).unwrap());
+        check(&|group| {
+            let threads = |member: MemberRef<'_, Capacity>| {
+                member.metadata().map_or(1, |capacity| capacity.threads as u32)
+            };
+            joined.plan_by_capacity(&group.subscription(capacity), threads).unwrap()
+        });
+    }
     check(&|group| LeastLoaded.assign(&group.subscription(capacity)).unwrap());
+}
+
+/// All topics together, some, and two groups.
+fn co_partitions() -> [CoPartitionAssigner; 3] {
+    let joined = CoPartitionAssigner::default;
+    [joined(), joined().group(["a", "b", "ghost"]), joined().group(["a", "b"]).group(["c", "d"])]
 }
 
 fn published(plan: &mut GroupAssignment) -> (Named, Partitions) {

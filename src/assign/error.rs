@@ -11,9 +11,12 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssignError {
-    /// Topics that have to agree do not, as when co-partitioned topics differ in their counts.
+    /// Topics that have to agree do not.
     #[error("inconsistent topics: {0}")]
     Inconsistent(String),
+    /// Topics that belong together have different numbers of partitions; all that do are here, with these.
+    #[error("topics that belong together differ in their partition counts: {}", counts(.0))]
+    CountsDiffer(Vec<(Arc<str>, usize)>),
     /// Topics that members subscribe to do not exist, and no plan can be made without them.
     #[error("missing topics: {}", .0.join(", "))]
     MissingTopics(Vec<Arc<str>>),
@@ -41,6 +44,11 @@ impl AssignError {
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }
+}
+
+fn counts(topics: &[(Arc<str>, usize)]) -> String {
+    let counts = topics.iter().map(|(topic, count)| format!("{topic}={count}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// Why what a member tells the leader cannot be read.

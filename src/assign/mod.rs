@@ -47,6 +47,7 @@
 mod build;
 mod builder;
 mod codec;
+mod copartition;
 mod erased;
 mod error;
 mod index;
@@ -67,6 +68,8 @@ mod sticky_rounds;
 mod validate;
 mod view;
 mod withhold;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+mod worth;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -74,6 +77,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
+pub use copartition::{CoPartitionAssigner, CoPartitionUnit, CoPartitionUnits};
 pub(crate) use erased::{ErasedAssigner, MetadataPayload, read_told};
 pub use error::{AssignError, MetadataError};
 pub use index::{MemberIndex, PartitionIndex};
@@ -87,11 +91,17 @@ pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
 pub(crate) use run::run_assign;
+#[cfg(feature = "cli")]
+pub(crate) use run::{check_plan, try_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
 pub use validate::InvalidPlan;
 pub use view::{GroupSubscription, MissingTopic};
 pub(crate) use withhold::keep_claims;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+pub(crate) use worth::Worth;
+#[cfg(feature = "cli")]
+pub(crate) use worth::is_near;
 
 /// Divides the partitions of a group among its members.
 ///

@@ -101,6 +101,12 @@ impl ErasedAssigner {
         &self.name
     }
 
+    /// The version of what it writes.
+    #[cfg(feature = "cli")]
+    pub(crate) fn version(&self) -> u16 {
+        self.version
+    }
+
     pub(crate) fn codec(&self) -> MetadataCodec {
         self.codec
     }

@@ -69,6 +69,8 @@ mod sticky_rounds;
 mod validate;
 mod view;
 mod withhold;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+mod worth;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,11 +93,17 @@ pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
 pub(crate) use run::run_assign;
+#[cfg(feature = "cli")]
+pub(crate) use run::{check_plan, try_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
 pub use validate::InvalidPlan;
 pub use view::{GroupSubscription, MissingTopic};
 pub(crate) use withhold::keep_claims;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+pub(crate) use worth::Worth;
+#[cfg(feature = "cli")]
+pub(crate) use worth::is_near;
 
 /// Divides the partitions of a group among its members.
 ///

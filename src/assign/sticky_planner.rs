@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
+use super::index::{MemberIndex, PartitionIndex};
 use super::refs::{MemberRef, PartitionRef};
 use super::solver::{Priority, Wishes, solve};
 use super::sticky_problem::{Asked, problem};
@@ -35,6 +37,8 @@ pub struct StickyPlanner<'f, T = ()> {
     slack: u32,
     capacity: Option<Box<Capacity<'f, T>>>,
     weight: Option<Box<Weight<'f>>>,
+    #[cfg(feature = "cli")]
+    forced: Option<(u32, u32)>,
 }
 
 pub(super) type Capacity<'f, T> = dyn Fn(MemberRef<'_, T>) -> u32 + 'f;
@@ -77,7 +81,14 @@ impl Racks {
 impl<'f, T> StickyPlanner<'f, T> {
     /// A planner that plans like [`StickyAssigner`](super::StickyAssigner).
     pub fn new() -> Self {
-        Self { racks: Racks::default(), slack: 0, capacity: None, weight: None }
+        Self {
+            racks: Racks::default(),
+            slack: 0,
+            capacity: None,
+            weight: None,
+            #[cfg(feature = "cli")]
+            forced: None,
+        }
     }
 
     /// What racks count for. Default: [`Racks::default`].
@@ -114,6 +125,18 @@ impl<'f, T> StickyPlanner<'f, T> {
         self
     }
 
+    /// Gives this partition to this member, whatever that costs: to find out what it costs.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn force(
+        mut self,
+        member: impl Into<MemberIndex>,
+        partition: impl Into<PartitionIndex>,
+    ) -> Self {
+        self.forced = Some((member.into().index, partition.into().index));
+        self
+    }
+
     /// The plan for a group, or for the topics of it that a view shows.
     pub fn plan(&self, group: &GroupSubscription<T>) -> GroupAssignment {
         let asked = Asked {
@@ -123,6 +146,10 @@ impl<'f, T> StickyPlanner<'f, T> {
         };
         let wishes = Wishes { priority: self.racks.priority(), slack: self.slack };
         let mut problem = problem(group, &asked);
+        #[cfg(feature = "cli")]
+        if let Some((member, partition)) = self.forced {
+            problem.force(member, partition);
+        }
         let mut owners = solve(&problem, &wishes);
         // What somebody still holds goes to its next member one round later, and that round plans anew. So this one
         // plans what that will, and the target stays the same until it is reached.

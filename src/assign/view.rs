@@ -99,6 +99,12 @@ impl<T> GroupSubscription<T> {
         Some(PartitionRef { topic: TopicRef::at(&self.model, topic)?, index: partition })
     }
 
+    /// A partition by its place; none if there are not so many.
+    #[cfg(feature = "cli")]
+    pub(crate) fn partition_at(&self, place: u32) -> Option<PartitionRef<'_>> {
+        self.partition(PartitionIndex { stamp: self.model.stamp(), index: place })
+    }
+
     /// The members that subscribe to a topic, in order.
     pub fn subscribers<'g>(&'g self, topic: &str) -> Subscribers<'g, T> {
         let topic = self.model.topic_index(topic).filter(|topic| self.shows(*topic));

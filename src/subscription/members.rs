@@ -88,7 +88,7 @@ impl ReadMember {
             id: self.id.clone(),
             instance_id: self.instance_id.clone(),
             rack: self.subscription.rack.clone(),
-            topics: self.subscription.topics.clone(),
+            topics: self.subscription.topics.as_slice().into(),
             claims: claims.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect(),
             generation,
             holds,

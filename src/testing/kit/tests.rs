@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::*;
 use crate::assign::{
-    AssignError, Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
-    MemberRef, RangeAssigner, RoundRobinAssigner, StickyAssigner,
+    AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
+    GroupSubscription, LocalMember, MemberRef, RangeAssigner, RoundRobinAssigner, StickyAssigner,
 };
 
 /// An assigner that is only as good as this function.
@@ -63,7 +63,10 @@ fn first_fault(assigner: Free) -> String {
 
 #[test]
 fn every_builtin_is_sound() {
+    let joining = CoPartitionAssigner::default().group(["topic-0", "topic-1", "new-2"]);
     for report in [
+        check_assigner(CoPartitionAssigner::default()),
+        check_assigner(joining),
         check_assigner(RangeAssigner::default()),
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),

@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use super::*;
 use crate::assign::{
-    AssignError, Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
-    MemberRef, RangeAssigner, RoundRobinAssigner, StickyAssigner,
+    AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
+    GroupSubscription, LocalMember, MemberRef, PerTopicAssigner, RangeAssigner, RoundRobinAssigner,
+    StickyAssigner,
 };
 
 /// An assigner that is only as good as this function.
@@ -68,6 +69,8 @@ fn every_builtin_is_sound() {
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),
         check_assigner(StickyAssigner::default().racks(crate::assign::Racks::BeforeMoves)),
+        check_assigner(CoPartitionAssigner::default()),
+        check_assigner(PerTopicAssigner::new(StickyAssigner::default()).unwrap()),
     ] {
         report.assert_sound();
         assert!(report.changes().all(|(_, change)| change.plans > 0), "{report}");

@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use super::UsageError;
 use super::plan::{Choices, Knob};
 use crate::assign::{
-    AssignError, EagerStickyAssigner, ErasedAssigner, GroupAssignment, GroupSubscription,
-    LocalMember, PartitionAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner,
-    StickyAssigner, StickyPlanner, UnfitAssigner,
+    AssignError, CoPartitionAssigner, EagerStickyAssigner, ErasedAssigner, GroupAssignment,
+    GroupSubscription, LocalMember, PartitionAssigner, RangeAssigner, RebalanceProtocol,
+    RoundRobinAssigner, StickyAssigner, StickyPlanner, UnfitAssigner,
 };
 
 /// The assigners that a command knows by name.
@@ -38,6 +38,7 @@ const BUILTINS: &[Builtin] = &[
     ("roundrobin", &[], |_| ErasedAssigner::new(RoundRobinAssigner::default())),
     ("sticky", &[Knob::Racks, Knob::Slack], eager_sticky),
     ("cooperative-sticky", &[Knob::Racks, Knob::Slack], sticky),
+    ("co-partition", &[Knob::Racks, Knob::CoPartition, Knob::Strict], co_partition),
 ];
 
 impl Assigners {
@@ -105,6 +106,15 @@ fn sticky(choices: &Choices) -> Made {
             ErasedAssigner::new(StickyAssigner::default().racks(choices.racks).slack(choices.slack))
         }
     }
+}
+
+fn co_partition(choices: &Choices) -> Made {
+    let groups = choices.co_partitioned.iter();
+    let assigner = groups.fold(CoPartitionAssigner::default(), |assigner, topics| {
+        assigner.group(topics.iter().map(String::as_str))
+    });
+    let assigner = assigner.racks(choices.racks);
+    ErasedAssigner::new(if choices.strict { assigner.strict() } else { assigner })
 }
 
 /// The sticky assigner with weights of partitions, which a file may give and no member of a group knows.

@@ -97,8 +97,13 @@ fn what_is_not_understood_is_said_and_nothing_is_done() {
 
 #[test]
 fn each_builtin_plans() {
-    for (name, moves) in [("range", 2), ("roundrobin", 2), ("sticky", 2), ("cooperative-sticky", 2)]
-    {
+    for (name, moves) in [
+        ("range", 2),
+        ("roundrobin", 2),
+        ("sticky", 2),
+        ("cooperative-sticky", 2),
+        ("co-partition", 2),
+    ] {
         let line = newcomer(&format!("each-{name}"), &["--assigner", name]);
         assert_eq!(line["peer"], format!("kafka-group-{name}"));
         assert_eq!((&line["moves"], &line["sumsq"]), (&moves.into(), &8.into()), "{name}");
@@ -133,6 +138,19 @@ fn racks_count_as_they_are_told_to() {
 fn slack_saves_moves() {
     assert_eq!(newcomer("slack-0", &[])["moves"], 2);
     assert_eq!(newcomer("slack-1", &["--slack", "1"])["moves"], 1);
+}
+
+#[test]
+fn topics_are_co_partitioned_as_they_are_told_to_be() {
+    let text = r#"{"topics": {"x": 2, "y": 2, "z": 3}, "members": {"a": {}, "b": {}}}"#;
+    let file = TestFile::new("co-partition", text);
+    let plan = |args: &[&str]| run(&[&["plan", "-a", "co-partition", file.path()], args].concat());
+    let joined = plan(&["--co-partition", "x,y"]).out;
+    assert!(joined.contains("x 0  y 0  z ") && joined.contains("x 1  y 1  z "), "{joined}");
+    assert_eq!(plan(&["--co-partition", "x,y", "--strict"]).code, 0);
+    let refused = plan(&["--co-partition", "x,y", "--co-partition", "y,z", "--strict"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains('x') && refused.err.contains('z'), "{}", refused.err);
 }
 
 #[test]

@@ -254,6 +254,7 @@ impl Writing<'_> {
             rebalance_after: self.plan.wanted_rebalance(),
             digest: self.digest,
             leader: self.leading.leader.as_str().into(),
+            second_round: !self.withheld.is_empty(),
         }
     }
 

@@ -12,6 +12,8 @@ mod coordinator;
 #[doc(hidden)]
 pub mod fuzz;
 mod kit;
+#[doc(hidden)]
+pub mod leader;
 mod sim;
 
 pub use crate::wire::{ApiKey, ErrorCode};

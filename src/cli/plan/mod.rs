@@ -28,11 +28,14 @@ usage: kafka-group plan [OPTION]… FILE…
 
 Plans the group in each FILE, and says who would have what, what would move and why, and how far that is from the best.
 
-  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky (the default), or another that this
-                        command was made with
+  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky (the default), co-partition, or another
+                        that this command was made with
   --racks ORDER         what racks count for: after-moves (the default), before-moves, leaders-after-moves,
                         leaders-before-moves, ignored
   --slack N             how far loads may be from the balanced ones, where that saves moves
+  --co-partition T,T    topics whose partitions of one number go to one member; may be given several times; all topics
+                        without it
+  --strict              refuses to co-partition topics whose numbers of partitions differ
   --explain TOPIC-N     the prior owner of a partition, who else could have it, and what that would cost
   --all                 lists everything, however long
   --format json         a line for each file, with times, instead of tables

@@ -29,6 +29,10 @@ pub(super) struct PlanOptions {
 pub(in crate::cli) struct Choices {
     pub(in crate::cli) racks: Racks,
     pub(in crate::cli) slack: u32,
+    /// Groups of topics that belong together; all topics where there is none.
+    pub(in crate::cli) co_partitioned: Vec<Vec<String>>,
+    /// Whether topics that belong together must have as many partitions.
+    pub(in crate::cli) strict: bool,
     /// What partitions weigh, from the file.
     pub(in crate::cli) weights: Option<Arc<Weights>>,
 }
@@ -38,14 +42,36 @@ pub(in crate::cli) struct Choices {
 pub(in crate::cli) enum Knob {
     Racks,
     Slack,
+    CoPartition,
+    Strict,
+}
+
+impl Choices {
+    /// Makes a choice by what follows its option.
+    fn turn(&mut self, knob: Knob, arguments: &mut lexopt::Parser) -> Result<(), UsageError> {
+        match knob {
+            Knob::Racks => self.racks = racks(&text(arguments.value()?)?)?,
+            Knob::Slack => self.slack = number(knob.option(), &arguments.value()?)?,
+            Knob::CoPartition => {
+                let topics = text(arguments.value()?)?;
+                self.co_partitioned.push(topics.split(',').map(str::to_owned).collect());
+            }
+            Knob::Strict => self.strict = true,
+        }
+        Ok(())
+    }
 }
 
 impl Knob {
+    const ALL: [Self; 4] = [Self::Racks, Self::Slack, Self::CoPartition, Self::Strict];
+
     /// What turns it.
     pub(in crate::cli) fn option(self) -> &'static str {
         match self {
             Self::Racks => "--racks",
             Self::Slack => "--slack",
+            Self::CoPartition => "--co-partition",
+            Self::Strict => "--strict",
         }
     }
 }
@@ -89,22 +115,20 @@ impl PlanOptions {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Short('a') | Long("assigner") => options.assigner = text(arguments.value()?)?,
-                Long("racks") => {
-                    options.choices.racks = racks(&text(arguments.value()?)?)?;
-                    options.turned.push(Knob::Racks);
-                }
-                Long("slack") => {
-                    options.choices.slack = number("--slack", &arguments.value()?)?;
-                    options.turned.push(Knob::Slack);
-                }
                 Long("format") => options.format = format(&text(arguments.value()?)?)?,
                 Long("runs") => options.runs = number("--runs", &arguments.value()?)?,
                 Long("explain") => {
                     options.explain = Some(partition(&text(arguments.value()?)?)?);
                 }
                 Long("all") => options.all = true,
+                Long(option) => {
+                    let knob = Knob::ALL.into_iter().find(|knob| knob.option()[2..] == *option);
+                    let knob = knob.ok_or_else(|| argument.unexpected())?;
+                    options.choices.turn(knob, &mut arguments)?;
+                    options.turned.push(knob);
+                }
                 Value(file) => options.files.push(file.into()),
-                other => return Err(other.unexpected().into()),
+                other @ Short(_) => return Err(other.unexpected().into()),
             }
         }
         options.check()?;

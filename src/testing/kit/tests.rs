@@ -64,12 +64,14 @@ fn first_fault(assigner: Free) -> String {
 
 #[test]
 fn every_builtin_is_sound() {
+    let joining = CoPartitionAssigner::default().group(["topic-0", "topic-1", "new-2"]);
     for report in [
+        check_assigner(CoPartitionAssigner::default()),
+        check_assigner(joining),
         check_assigner(RangeAssigner::default()),
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),
         check_assigner(StickyAssigner::default().racks(crate::assign::Racks::BeforeMoves)),
-        check_assigner(CoPartitionAssigner::default()),
         check_assigner(PerTopicAssigner::new(StickyAssigner::default()).unwrap()),
     ] {
         report.assert_sound();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
     AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, RangeAssigner,
+    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner, RangeAssigner,
     RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
@@ -173,6 +173,8 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
             joined.plan_by_capacity(&group.subscription(capacity), threads).unwrap()
         });
     }
+    let (parts, nobody) = (per_topic(), LocalMember::new("group"));
+    check(&|group| parts.assign(&group.subscription(|_| parts.metadata(&nobody))).unwrap());
     check(&|group| LeastLoaded.assign(&group.subscription(capacity)).unwrap());
 }
 
@@ -180,6 +182,13 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
 fn co_partitions() -> [CoPartitionAssigner; 3] {
     let joined = CoPartitionAssigner::default;
     [joined(), joined().group(["a", "b", "ghost"]), joined().group(["a", "b"]).group(["c", "d"])]
+}
+
+/// A composition of different assigners, one of them with metadata.
+fn per_topic() -> PerTopicAssigner {
+    let parts = PerTopicAssigner::new(StickyAssigner::default()).unwrap();
+    let parts = parts.pattern("[ab]", CoPartitionAssigner::default()).unwrap();
+    parts.topics(["c", "ghost"], LeastLoaded).unwrap()
 }
 
 fn published(plan: &mut GroupAssignment) -> (Named, Partitions) {

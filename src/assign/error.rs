@@ -34,6 +34,15 @@ pub enum AssignError {
         /// What is wrong with it.
         error: MetadataError,
     },
+    /// A part of a [`PerTopicAssigner`](super::PerTopicAssigner) makes no plan, so that there is none.
+    #[error("`{part}`: {error}")]
+    Part {
+        /// The part's name.
+        part: String,
+        /// Why it makes none.
+        #[source]
+        error: Box<Self>,
+    },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] Box<dyn Error + Send + Sync>),
@@ -43,6 +52,11 @@ impl AssignError {
     /// Anything else, from a text or from an error.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
+    }
+
+    /// The same, as that of a part.
+    pub(super) fn of_part(self, part: &str) -> Self {
+        Self::Part { part: part.to_owned(), error: Box::new(self) }
     }
 }
 
@@ -63,7 +77,7 @@ pub enum MetadataError {
     /// Written with a codec that this program does not have.
     #[error("written with codec {codec}, which this program does not read")]
     OtherCodec {
-        /// The codec's number: 0 raw, 1 bincode 2, 3 JSON.
+        /// The codec's number: 0 raw, 1 bincode 2, 3 JSON, 4 parts.
         codec: u8,
     },
     /// Written by a newer assigner, or by an older one whose shape is forgotten.

@@ -32,6 +32,17 @@ pub enum UnfitAssigner {
         /// Its name.
         name: String,
     },
+    /// The pattern of topics that it would be for is no regular expression.
+    #[error("pattern `{pattern}`: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it, and where.
+        reason: String,
+    },
+    /// There are 255 rules already.
+    #[error("more than 255 assigners in one")]
+    TooManyParts,
     /// Its codec cannot write its metadata.
     #[error("the codec of assigner `{name}`: {error}")]
     Codec {

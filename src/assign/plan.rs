@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::Coverage;
 use super::codec::MetadataCodec;
 use super::index::{MemberIndex, PartitionIndex};
 use super::model::{Model, NONE, slice_of};
@@ -31,6 +32,8 @@ pub struct GroupAssignment {
     loads: Vec<u32>,
     told: BTreeMap<u32, Told>,
     rebalance_after: Option<Duration>,
+    /// Per topic, where that is not the same for all.
+    coverage: Option<Arc<[Coverage]>>,
     faults: Vec<PlanFault>,
 }
 
@@ -67,6 +70,7 @@ impl GroupAssignment {
             loads: vec![0; model.members().len()],
             told: BTreeMap::new(),
             rebalance_after: None,
+            coverage: None,
             faults: Vec::new(),
             model,
             codec,
@@ -87,6 +91,7 @@ impl GroupAssignment {
             loads,
             told: BTreeMap::new(),
             rebalance_after: None,
+            coverage: None,
             faults: Vec::new(),
             model,
             codec,
@@ -160,7 +165,7 @@ impl GroupAssignment {
             return self.fault(PlanFault::OtherGroup);
         };
         let codec = match self.codec {
-            MetadataCodec::Raw => MetadataCodec::preferred(),
+            MetadataCodec::Raw | MetadataCodec::Parts => MetadataCodec::preferred(),
             codec => codec,
         };
         match codec.write(words) {
@@ -210,6 +215,30 @@ impl GroupAssignment {
     /// What is said to a member.
     pub(crate) fn told(&self, member: u32) -> Option<&Told> {
         self.told.get(&member)
+    }
+
+    /// Says to a member what is in bytes already.
+    pub(super) fn set_told(&mut self, member: u32, told: Told) {
+        self.told.insert(member, told);
+    }
+
+    /// How often partitions of a topic are given, if all of the plan are given so often.
+    pub(super) fn coverage_of(&self, topic: u32, of_all: Coverage) -> Coverage {
+        let of_topic = self.coverage.as_ref().and_then(|coverage| coverage.get(topic as usize));
+        of_topic.copied().unwrap_or(of_all)
+    }
+
+    /// The same of a partition.
+    pub(super) fn coverage_of_partition(&self, partition: u32, of_all: Coverage) -> Coverage {
+        match self.coverage {
+            Some(_) => self.coverage_of(self.model.topic_of(partition), of_all),
+            None => of_all,
+        }
+    }
+
+    /// Says how often partitions of each topic are given, where that is not the same for all.
+    pub(super) fn set_coverage(&mut self, by_topic: Option<Arc<[Coverage]>>) {
+        self.coverage = by_topic;
     }
 
     /// When another round is asked for.

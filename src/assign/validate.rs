@@ -106,6 +106,7 @@ pub(crate) fn validate(plan: &GroupAssignment, coverage: Coverage) -> Result<(),
     let mut seldom: Option<(u32, usize, usize)> = None;
     let mut others = 0;
     for (topic, place) in model.topics().iter().zip(0..) {
+        let coverage = plan.coverage_of(place, coverage);
         let fewest = fewest_holders(model, place, coverage);
         for partition in topic.first..topic.first + topic.count {
             let mut holders = 0;

@@ -17,6 +17,9 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(3);
 /// No plan makes us beat more often.
 const SHORTEST_TOLD: Duration = Duration::from_millis(50);
 
+/// How long a round that a plan announced is listened for. Whoever must begin it may have work to finish first.
+const HURRY: Duration = Duration::from_secs(2);
+
 /// The heart.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
@@ -26,6 +29,8 @@ pub(super) struct Heartbeats {
     due: bool,
     /// What the plan said about the interval.
     pub(super) told_interval: Option<Duration>,
+    /// What it said about the moment until the next round, and when that is over.
+    hurried: Option<(Duration, Instant)>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,
@@ -92,7 +97,8 @@ impl<H: Holding> Membership<H> {
             self.identity.group_instance_id.is_some() && join.identity.member_id.is_empty();
         let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
         self.heartbeats.due = at_once;
-        let next = after(now, self.interval());
+        self.heartbeats.hurried = None;
+        let next = after(now, self.interval(now));
         self.timers.set(Timer::Heartbeat, next);
     }
 
@@ -284,7 +290,7 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.failures = 0;
         self.heartbeats.stretched =
             if throttle.is_zero() { 0 } else { self.heartbeats.stretched.saturating_add(1) };
-        let next = after(sent.at, self.interval());
+        let next = after(sent.at, self.interval(now));
         self.timers.set(Timer::Heartbeat, next.max(now));
     }
 
@@ -295,23 +301,29 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::Heartbeat, after(now, wait.min(self.longest_interval())));
     }
 
-    /// What the plan says of the interval. It counts from now on: a member that joined on the default would else be
-    /// the last to see who joins after it.
-    pub(super) fn take_interval(&mut self, now: Instant, told: Option<Duration>) {
-        if std::mem::replace(&mut self.heartbeats.told_interval, told) != told {
-            let next = after(now, self.interval());
+    /// What the plan says of the interval, usually and until the round that it announces. It counts from now on: a
+    /// member that joined on the default would else be the last to see who joins after it.
+    pub(super) fn take_intervals(
+        &mut self,
+        now: Instant,
+        told: Option<Duration>,
+        hurried: Option<Duration>,
+    ) {
+        let is_news = std::mem::replace(&mut self.heartbeats.told_interval, told) != told;
+        self.heartbeats.hurried = hurried.map(|hurried| (hurried, after(now, HURRY)));
+        if is_news || hurried.is_some() {
+            let next = after(now, self.interval(now));
             self.timers.bring_forward(Timer::Heartbeat, next);
         }
     }
 
-    fn interval(&mut self) -> Duration {
+    fn interval(&mut self, now: Instant) -> Duration {
         let longest = self.longest_interval();
         let told = self.heartbeats.told_interval.map(|told| told.max(SHORTEST_TOLD));
-        let interval = self
-            .config
-            .heartbeat_interval
-            .or(told)
-            .unwrap_or(DEFAULT_INTERVAL)
+        let usual = self.config.heartbeat_interval.or(told).unwrap_or(DEFAULT_INTERVAL);
+        let hurried = self.heartbeats.hurried.filter(|(_, until)| now < *until);
+        let interval = hurried
+            .map_or(usual, |(hurried, _)| usual.min(hurried.max(SHORTEST_TOLD)))
             .saturating_mul(1 << self.heartbeats.stretched.min(16));
         self.jitter.around(interval.min(longest), 10).min(longest)
     }

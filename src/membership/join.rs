@@ -185,13 +185,14 @@ impl<H: Holding> Membership<H> {
                 members: joined.members.into_iter().map(led_member).collect(),
                 skip_assignment: !is_leader,
             };
-            self.outputs.push_back(Output::Work { id, work: Work::Lead { led, deadline } });
             if is_leader {
                 self.round.step = Step::Leading(id);
-                return;
+                return self.lead_when_settled(now, id, led, deadline);
             }
             self.round.watching = Some(id);
+            self.outputs.push_back(Output::Work { id, work: Work::Lead { led, deadline } });
         }
+        self.forget_settling();
         self.send_sync(now, Vec::new());
     }
 

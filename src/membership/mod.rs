@@ -4,7 +4,7 @@
 //! gives out, then sleep no later than [`Membership::poll_timeout`].
 //!
 //! Inputs come in here (commands) and in `answers`. A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
-//! leader plans; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
+//! leader plans, sooner or later: `settle`; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
 //! out the error table, `leave` the end, and `events` holds what the application has yet to be told (`progress`:
 //! whether it asks).
 
@@ -23,6 +23,7 @@ mod progress;
 mod recover;
 mod round;
 mod rule;
+mod settle;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ use self::jitter::Jitter;
 use self::leave::Ending;
 use self::recover::OwnFence;
 use self::round::{Round, Step, Then};
+use self::settle::Settling;
 use self::timers::Timers;
 use crate::protocol::{Cause, Holding};
 use crate::types::{Generation, MemberId};
@@ -97,6 +99,7 @@ pub(crate) struct Membership<H> {
     /// Lookups since the coordinator last answered as one.
     lookups: u32,
     round: Round<H>,
+    settling: Settling<H>,
     heartbeats: Heartbeats,
     commits: Commits<H>,
     fence: OwnFence,
@@ -156,6 +159,7 @@ impl<H: Holding> Membership<H> {
             coordinator: Coordinator::Unknown,
             lookups: 0,
             round: Round::new(jitter.next()),
+            settling: Settling::new(),
             jitter,
             heartbeats: Heartbeats::default(),
             commits: Commits::new(),

@@ -98,6 +98,7 @@ impl<H: Holding> Membership<H> {
         if let Err(ended) = self.check_synced(&synced) {
             return self.fail(now, ended);
         }
+        self.note_settled();
         self.round.described = None;
         self.round.wanted = None;
         self.round.scheduled = None;
@@ -132,7 +133,7 @@ impl<H: Holding> Membership<H> {
         if !matches!(self.round.step, Step::Applying(work) if work == id) {
             return;
         }
-        self.take_interval(now, change.heartbeat_interval);
+        self.take_intervals(now, change.heartbeat_interval, change.hurried_interval);
         let revoke = self.held.common(&change.revoke);
         let (add, rejoin) = (change.add, change.rejoin);
         if revoke.is_empty() {

@@ -27,6 +27,8 @@ pub(super) enum Timer {
     CommitExpiry,
     /// The end must have come.
     Close,
+    /// The leader has waited for more joiners.
+    Settle,
     /// JoinGroup or SyncGroup is not answered.
     RoundAnswer,
     /// It is to be sent again before the round can end without us.
@@ -41,11 +43,12 @@ pub(super) enum Timer {
 
 impl Timer {
     /// In the order in which they are acted on when several have run out: losses first.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Session,
         Self::Revocation,
         Self::Close,
         Self::Progress,
+        Self::Settle,
         Self::RoundAnswer,
         Self::AskAgain,
         Self::HeartbeatAnswer,

@@ -148,6 +148,8 @@ pub struct Change<H, N> {
     pub rejoin: Option<Rejoin>,
     /// How often to beat from now on, where the plan told the group's size.
     pub heartbeat_interval: Option<Duration>,
+    /// Another round follows this one: how often to beat, for a moment, so as not to be the last to hear of it.
+    pub hurried_interval: Option<Duration>,
     /// What to tell the application.
     pub notices: Vec<N>,
 }

@@ -15,6 +15,9 @@ use super::watch::Watch;
 use crate::protocol::{Cause, Change, Joined, Rejoin};
 use crate::types::Partitions;
 
+/// Members that must all come back do so over a moment: the first one calls the others.
+const FOLLOW_UP_SPREAD: Duration = Duration::from_millis(50);
+
 /// How many complaints are remembered; the oldest are made again.
 const MOST_COMPLAINTS: usize = 64;
 
@@ -56,7 +59,8 @@ impl ConsumerProtocol {
             revoke,
             add,
             rejoin,
-            heartbeat_interval: down.and_then(|down| interval(down.group_size)),
+            heartbeat_interval: down.as_ref().and_then(|down| interval(down.group_size)),
+            hurried_interval: down.filter(|down| down.second_round).map(hurried_interval),
             notices,
         }
     }
@@ -77,6 +81,7 @@ impl ConsumerProtocol {
             add: Partitions::new(),
             rejoin: None,
             heartbeat_interval: None,
+            hurried_interval: None,
             notices,
         }
     }
@@ -148,7 +153,9 @@ impl ConsumerProtocol {
         // static member is handed its old part again. Without one, somebody may.
         let is_waited_for = down.map_or(!revoke.is_empty(), |down| down.follow_up);
         if self.is_cooperative() && is_waited_for {
-            return at_once(Cause::FollowUp);
+            // Not at once: who has not synced yet would be told to join instead, and not hear what it has to give up.
+            let after = FOLLOW_UP_SPREAD.mul_f64(self.jitter());
+            return Some(Rejoin { cause: Cause::FollowUp, after });
         }
         self.growth()
     }
@@ -198,4 +205,10 @@ fn interval(group_size: u32) -> Option<Duration> {
     let (shortest, longest) = (Duration::from_millis(300), Duration::from_secs(3));
     let interval = Duration::from_millis(5).saturating_mul(group_size).clamp(shortest, longest);
     (group_size > 0).then_some(interval)
+}
+
+/// The same, while a second round is expected: what moves stands still until the last member has heard of it.
+fn hurried_interval(down: Down) -> Duration {
+    let (shortest, longest) = (Duration::from_millis(50), Duration::from_secs(1));
+    (Duration::from_micros(500).saturating_mul(down.group_size)).clamp(shortest, longest)
 }

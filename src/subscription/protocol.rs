@@ -49,7 +49,7 @@ pub(crate) struct ConsumerProtocol {
     failures: u32,
     spare: SpareName,
     pub(super) watch: Watch,
-    pub(super) jitter: f64,
+    jitter: f64,
     /// Pairs of what a plan was made on and what we are that a round was asked for already.
     pub(super) complaints: VecDeque<(u64, u64)>,
     pub(super) said: TopicsSaid,
@@ -107,11 +107,9 @@ impl ConsumerProtocol {
         }
     }
 
-    /// A member whose rounds are cooperative, as they are not yet outside of tests.
-    #[cfg(any(test, feature = "test-util"))]
-    pub(crate) fn cooperative(mut self) -> Self {
-        self.rounds = Rounds { eager: true, cooperative: true };
-        self
+    /// Whether partitions that stay are kept while a round runs (KIP-429).
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.rounds.cooperative
     }
 
     /// The topics whose changes this member must see: as leader those of all members.
@@ -168,17 +166,20 @@ impl ConsumerProtocol {
         self.last_plan.as_ref()
     }
 
-    /// Whether partitions that stay are kept while a round runs (KIP-429).
-    pub(super) fn is_cooperative(&self) -> bool {
-        self.rounds.cooperative
-    }
-
     /// A round for topics that grew, appeared or vanished, if one is due.
     pub(super) fn growth(&self) -> Option<Rejoin> {
         let is_new = |topic: &Arc<str>| self.described.topics.binary_search(topic).is_err();
         let matches_more = self.selection.is_pattern() && self.topics.iter().any(is_new);
         let due = matches_more || self.watch.is_due(&self.cluster);
-        due.then(|| Rejoin { cause: Cause::MetadataChanged, after: self.watch.delay(self.jitter) })
+        due.then(|| Rejoin {
+            cause: Cause::MetadataChanged,
+            after: self.watch.delay(self.jitter()),
+        })
+    }
+
+    /// From 0 to 1, differently for every member.
+    pub(super) fn jitter(&self) -> f64 {
+        if self.jitter.is_nan() { 0.0 } else { self.jitter.clamp(0.0, 1.0) }
     }
 
     /// How many partitions these topics have, as far as this member knows.

@@ -9,6 +9,7 @@ mod losses;
 mod nonsense;
 mod progress;
 mod rounds;
+mod settling;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ fn config() -> MembershipConfig {
         retry_backoff: Duration::from_millis(100),
         retry_backoff_max: Duration::from_secs(1),
         api_timeout: Duration::from_secs(60),
+        settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: LeavePolicy::Auto,
     }

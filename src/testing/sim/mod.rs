@@ -16,7 +16,7 @@ use self::network::{Entry, Happening, Weather};
 pub(crate) use self::pieces::{PieceProtocol, Pieces};
 use self::process::{GROUP, Process};
 pub use self::rules::Violation;
-use self::spoken::Spoken;
+use self::spoken::{Listed, Spoken};
 use crate::membership::RequestId;
 pub use crate::membership::Rule;
 use crate::testing::coordinator::{
@@ -49,6 +49,10 @@ pub struct Sim {
     pieces: u16,
     is_cooperative: bool,
     consumes: bool,
+    /// What members that are started now list, if they consume.
+    listed: Listed,
+    /// Members are restarted in the course of the storm, and list more modern assigners then.
+    is_rolled_out: bool,
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
@@ -95,6 +99,8 @@ impl Sim {
             pieces,
             is_cooperative: false,
             consumes: false,
+            listed: Listed::Range,
+            is_rolled_out: false,
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
@@ -110,11 +116,22 @@ impl Sim {
         self
     }
 
-    /// Members speak the "consumer" protocol, with "range", and pieces are partitions.
+    /// Members speak the "consumer" protocol, and pieces are partitions: on "range", or on "cooperative-sticky" where
+    /// rounds are cooperative.
     #[must_use]
     pub fn consuming(mut self) -> Self {
         self.consumes = true;
+        self.listed = if self.is_cooperative { Listed::Sticky } else { Listed::Range };
         self
+    }
+
+    /// Members consume, on "range" first. By two rolling bounces (see [`Self::bounce`]), which the storm is part of,
+    /// they come to cooperative rounds.
+    #[must_use]
+    pub fn rolled_out(mut self) -> Self {
+        self.is_cooperative = false;
+        self.is_rolled_out = true;
+        self.consuming()
     }
 
     /// Members break `rule`.
@@ -157,16 +174,19 @@ impl Sim {
             Some(instance) => format!("{at}={instance}").into(),
             None => format!("{at}").into(),
         };
-        let (total, is_cooperative) = (self.pieces, self.is_cooperative);
+        let (total, listed) = (self.pieces, self.listed);
         let protocol = match self.consumes {
-            true => Spoken::consumer(total, is_cooperative, wish, instance.clone()),
-            false => Spoken::Pieces(PieceProtocol::new(total, is_cooperative, wish)),
+            true => {
+                let jitter = self.dice.f64();
+                Spoken::consumer(total, listed, wish, instance.clone(), jitter)
+            }
+            false => Spoken::Pieces(PieceProtocol::new(total, self.is_cooperative, wish)),
         };
         let seed = self.dice.u64(..);
         let process =
             Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
-        self.processes.push(Process { wish, ..process });
+        self.processes.push(Process { wish, listed, ..process });
         self.with(at, |process, now| process.member.join(now));
         SimMember(at)
     }
@@ -189,6 +209,23 @@ impl Sim {
         let Some(process) = self.processes.get(member.0) else { return member };
         let wish = process.wish.wrapping_add(u8::from(is_changed));
         self.start(process.instance.clone(), wish)
+    }
+
+    /// Restarts a member of the last deployment with what the present one lists: at first "cooperative-sticky" before
+    /// "range", and when nobody lists "range" alone any more, "cooperative-sticky" alone. Whether there was any.
+    pub fn bounce(&mut self) -> bool {
+        let listed: Vec<(SimMember, Listed)> = self
+            .members()
+            .into_iter()
+            .filter_map(|member| Some((member, self.processes.get(member.0)?.listed)))
+            .collect();
+        let oldest = listed.iter().min_by_key(|(_, listed)| *listed).copied();
+        let Some((member, listed)) = oldest.filter(|(_, listed)| *listed < Listed::Sticky) else {
+            return false;
+        };
+        self.listed = listed.next();
+        self.restart(member, false);
+        true
     }
 
     /// The process stands still.

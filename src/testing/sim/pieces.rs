@@ -124,7 +124,14 @@ impl GroupProtocol for PieceProtocol {
             None
         };
         let rejoin = cause.map(|cause| Rejoin { cause, after: Duration::ZERO });
-        Change { revoke, add, rejoin, heartbeat_interval: None, notices: Vec::new() }
+        Change {
+            revoke,
+            add,
+            rejoin,
+            heartbeat_interval: None,
+            hurried_interval: None,
+            notices: Vec::new(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::pieces::Pieces;
-use super::spoken::Spoken;
+use super::spoken::{Listed, Spoken};
 use crate::membership::{
     CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, RequestId,
     RevocationId, Rule,
@@ -26,6 +26,8 @@ pub(super) struct Process {
     pub(super) protocol: Spoken,
     /// What a restart may change.
     pub(super) wish: u8,
+    /// What it lists, if it consumes.
+    pub(super) listed: Listed,
     pub(super) name: Arc<str>,
     pub(super) instance: Option<GroupInstanceId>,
     pub(super) is_dead: bool,
@@ -101,6 +103,7 @@ impl Process {
             },
             protocol,
             wish: 0,
+            listed: Listed::Range,
             name,
             instance,
             is_dead: false,
@@ -206,6 +209,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         retry_backoff: Duration::from_millis(100),
         retry_backoff_max: Duration::from_secs(1),
         api_timeout: Duration::from_secs(20),
+        settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: crate::membership::LeavePolicy::Auto,
     }

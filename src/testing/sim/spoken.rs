@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::pieces::{PieceProtocol, Pieces};
 use super::process::GROUP;
-use crate::assign::{ErasedAssigner, RangeAssigner};
+use crate::assign::{ErasedAssigner, RangeAssigner, StickyAssigner};
 use crate::protocol::{
     Cause, Change, DescribeJob, Facts, GroupProtocol, Joined, Joining, LeadJob, Led, Needs,
 };
@@ -24,33 +24,65 @@ pub(super) enum Spoken {
     Consumer(Box<Consumer>),
 }
 
-/// The "consumer" protocol with "range".
+/// The "consumer" protocol, where pieces are partitions.
 #[derive(Debug)]
 pub(super) struct Consumer {
     protocol: ConsumerProtocol,
     cluster: Arc<Cluster>,
 }
 
+/// Which assigners a member lists. The order is that of a deployment which leads from eager to cooperative rounds: no
+/// first and last may meet.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Listed {
+    /// Eager.
+    Range,
+    /// Eager, whichever of the two is chosen.
+    StickyAndRange,
+    /// Cooperative.
+    Sticky,
+}
+
+impl Listed {
+    /// What the next deployment lists.
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::Range => Self::StickyAndRange,
+            Self::StickyAndRange | Self::Sticky => Self::Sticky,
+        }
+    }
+
+    fn assigners(self) -> Vec<ErasedAssigner> {
+        let range = || ErasedAssigner::new(RangeAssigner);
+        let sticky = || ErasedAssigner::new(StickyAssigner::default());
+        let assigners = match self {
+            Self::Range => vec![range()],
+            Self::StickyAndRange => vec![sticky(), range()],
+            Self::Sticky => vec![sticky()],
+        };
+        assigners.into_iter().map(|assigner| assigner.expect("is fit for use")).collect()
+    }
+}
+
 impl Spoken {
     /// Whoever consumes. A wish is one more topic, which does not exist.
     pub(super) fn consumer(
         total: u16,
-        is_cooperative: bool,
+        listed: Listed,
         wish: u8,
         instance: Option<GroupInstanceId>,
+        jitter: f64,
     ) -> Self {
         let wished = format!("wish-{wish}");
         let cluster = Arc::new(cluster(total, &wished));
         let topics: Vec<&str> =
             TOPICS.into_iter().chain((wish > 0).then_some(wished.as_str())).collect();
-        let range = ErasedAssigner::new(RangeAssigner).expect("range is fit for use");
         let options = ConsumerOptions {
             group_instance_id: instance,
-            ..ConsumerOptions::new(GROUP, Selection::topics(topics), vec![range])
+            ..ConsumerOptions::new(GROUP, Selection::topics(topics), listed.assigners())
         };
-        let protocol = ConsumerProtocol::new(options);
-        let mut protocol = if is_cooperative { protocol.cooperative() } else { protocol };
-        protocol.cluster_changed(&cluster, 0.5);
+        let mut protocol = ConsumerProtocol::new(options);
+        protocol.cluster_changed(&cluster, jitter);
         Self::Consumer(Box::new(Consumer { protocol, cluster }))
     }
 }
@@ -115,6 +147,7 @@ impl GroupProtocol for Spoken {
                     add: to_pieces(&change.add),
                     rejoin: change.rejoin,
                     heartbeat_interval: change.heartbeat_interval,
+                    hurried_interval: change.hurried_interval,
                     notices: Vec::new(),
                 }
             }

@@ -2,7 +2,7 @@
 
 use kafka_group::assign::{RangeAssigner, RebalanceProtocol, StickyAssigner};
 use kafka_group::testing::{FakeCluster, SeenRequest, Verdict};
-use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder};
+use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder, MemberHandle};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -87,6 +87,37 @@ async fn a_commit_of_what_stays_goes_through_a_round_that_takes_its_time() {
     assert_eq!(cluster.committed("indexers"), offsets(&anns, 7));
     let told = idle(&mut ann, ms(1000)).await;
     assert!(!told.iter().any(|event| matches!(event, Event::Revoked(_))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_is_slow_to_sync_costs_no_rounds_without_end() {
+    let cluster = one_broker();
+    let mut ann = soon(sticky(&cluster).join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let slow = soon(sticky(&cluster).client_id("slow").join()).await.unwrap();
+    cluster.control(ApiKey::SyncGroup, 1000, |sync| match sync.client_id == "slow" {
+        true => Verdict::Delay(ms(2000)),
+        false => Verdict::Pass,
+    });
+    let mut members = vec![ann, slow];
+    for _ in 0..3 {
+        members.push(soon(sticky(&cluster).join()).await.unwrap());
+    }
+    let handles: Vec<_> = members.iter().map(GroupMember::handle).collect();
+    for mut member in members {
+        tokio::spawn(
+            async move { while member.next().await.is_ok_and(|event| event.is_some()) {} },
+        );
+    }
+    let held = |handle: &MemberHandle| handle.status().borrow().assignment.len();
+    eventually("four partitions have four owners", || {
+        let held: Vec<usize> = handles.iter().map(held).collect();
+        held.iter().sum::<usize>() == 4 && held.iter().all(|held| *held <= 1)
+    })
+    .await;
+    pass(ms(20_000)).await;
+    let generation = handles[0].group_metadata().generation;
+    assert!(generation.0 <= 6, "{generation}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@
 //! bounded for each member by itself, from a second sink on that is open when all have their least.
 
 use super::classes::Classes;
+use super::filling::without_moves;
 use super::flow::{Cost, Network, NewArc};
 use super::holdings::{Row, Rows};
 use super::levels::Levels;
@@ -45,6 +46,9 @@ pub(super) struct Terms<'a> {
 impl Exchange {
     /// The plan with the fewest moves and misses.
     pub(super) fn of(terms: Terms<'_>) -> Self {
+        if let Some(exchange) = without_moves(terms) {
+            return exchange;
+        }
         let nodes = Nodes::of(terms);
         let start = Start::of(terms);
         let mut network = Network::lay(nodes.count(), |lay| terms.lay_arcs(&nodes, &start, lay));
@@ -186,14 +190,19 @@ impl Terms<'_> {
     }
 
     fn lay_moves(self, nodes: &Nodes, class: u32, lay: &mut dyn FnMut(NewArc)) {
+        self.each_way(class, |queue, misses| {
+            let cost = self.cost(1, misses);
+            lay(NewArc { cost, ..NewArc::free(class, nodes.queues + queue, ANY) });
+        });
+    }
+
+    /// The queues that items of a class may go to, and how many misses that is an item.
+    pub(super) fn each_way(self, class: u32, mut way: impl FnMut(u32, i8)) {
         let takers = self.classes.takers[class as usize];
         for group in &self.problem.takers[takers as usize] {
-            if !self.is_open(takers, *group) {
-                continue;
-            }
-            for (queue, rack) in self.queues.of_group(*group) {
-                let cost = self.cost(1, self.miss_in(class, rack));
-                lay(NewArc { cost, ..NewArc::free(class, nodes.queues + queue, ANY) });
+            if self.is_open(takers, *group) {
+                let queues = self.queues.of_group(*group);
+                queues.for_each(|(queue, rack)| way(queue, self.miss_in(class, rack)));
             }
         }
     }
@@ -261,12 +270,12 @@ impl Terms<'_> {
             || self.levels.block_of_takers(takers) == self.levels.block_of_group(group)
     }
 
-    fn may_keep(self, member: u32, class: u32) -> bool {
+    pub(super) fn may_keep(self, member: u32, class: u32) -> bool {
         let group = self.problem.members[member as usize].group;
         self.is_open(self.classes.takers[class as usize], group)
     }
 
-    fn miss(self, class: u32, member: u32) -> i8 {
+    pub(super) fn miss(self, class: u32, member: u32) -> i8 {
         self.miss_in(class, self.problem.members[member as usize].rack)
     }
 
@@ -275,7 +284,7 @@ impl Terms<'_> {
         i8::from(self.nearness.is_some_and(|nearness| nearness.is_far(set, rack)))
     }
 
-    fn cost(self, moves: i8, misses: i8) -> Cost {
+    pub(super) fn cost(self, moves: i8, misses: i8) -> Cost {
         match self.wishes.priority {
             Priority::MovesThenRacks => Cost { first: moves, second: misses },
             Priority::RacksThenMoves => Cost { first: misses, second: moves },

@@ -136,7 +136,7 @@ impl GroupFile {
 
     /// The runs that exist, cut to what exists of them, with the place of their topic.
     fn known_runs<'a>(&'a self, owned: &'a OwnedForm) -> impl Iterator<Item = (u32, Run)> + 'a {
-        owned.runs().iter().filter_map(|run| {
+        owned.runs().iter().filter_map(move |run| {
             let topic = match owned {
                 OwnedForm::ByPlace(_) => run.topic,
                 OwnedForm::ByName(names, _) => {

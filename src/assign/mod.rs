@@ -46,6 +46,7 @@
 
 mod build;
 mod builder;
+mod claimants;
 mod codec;
 mod erased;
 mod error;

@@ -1,6 +1,6 @@
 //! The plan: who gets which partition, and what is said to whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,8 @@ pub struct GroupAssignment {
     first: Vec<u32>,
     /// The further holders, of partitions given more than once.
     more: BTreeMap<u32, Vec<u32>>,
+    /// Partitions of which nobody has the first copy for now.
+    without_first: BTreeSet<u32>,
     /// Per member.
     loads: Vec<u32>,
     told: BTreeMap<u32, Told>,
@@ -64,6 +66,7 @@ impl GroupAssignment {
         Self {
             first: vec![NONE; model.partition_count()],
             more: BTreeMap::new(),
+            without_first: BTreeSet::new(),
             loads: vec![0; model.members().len()],
             told: BTreeMap::new(),
             rebalance_after: None,
@@ -84,6 +87,7 @@ impl GroupAssignment {
         Self {
             first: owners,
             more: BTreeMap::new(),
+            without_first: BTreeSet::new(),
             loads,
             told: BTreeMap::new(),
             rebalance_after: None,
@@ -96,7 +100,8 @@ impl GroupAssignment {
     /// Gives a partition to a member. What it already has stays as it is.
     ///
     /// A partition given to two members has two holders; whether that is allowed is up to
-    /// [`coverage`](super::PartitionAssigner::coverage).
+    /// [`coverage`](super::PartitionAssigner::coverage). Who is given it first has the first copy and commits; the others
+    /// stand by.
     pub fn give(&mut self, member: impl Into<MemberIndex>, partition: impl Into<PartitionIndex>) {
         let places =
             (self.model.own_member(member.into()), self.model.own_partition(partition.into()));
@@ -151,6 +156,14 @@ impl GroupAssignment {
         self.holder_places(place).map(move |index| MemberIndex { stamp, index })
     }
 
+    /// Who has the first copy of a partition, and so commits its offsets.
+    ///
+    /// Nobody while the one to have it waits until another has given it up.
+    pub fn first_holder(&self, partition: impl Into<PartitionIndex>) -> Option<MemberIndex> {
+        let index = self.first_place(self.model.own_partition(partition.into())?)?;
+        Some(MemberIndex { stamp: self.model.stamp(), index })
+    }
+
     /// Says something to one member beside its partitions, which it reads with `assigned.told::<U>()`.
     ///
     /// Written with the assigner's codec, or the crate's preferred one beside raw metadata. It travels with the
@@ -182,6 +195,18 @@ impl GroupAssignment {
         let lists = self.by_member();
         let members = self.model.members().iter().zip(0..);
         members.map(|(member, place)| (member.id.to_string(), lists.partitions(place))).collect()
+    }
+
+    /// What members stand by for, by member id, with every member: for tests and for people.
+    pub fn standbys_by_name(&self) -> BTreeMap<String, Partitions> {
+        let members = self.model.members().iter().zip(0..);
+        let given = self.by_name();
+        members
+            .filter_map(|(member, place)| {
+                let standbys = self.standbys(place, given.get(member.id.as_str())?);
+                Some((member.id.to_string(), standbys))
+            })
+            .collect()
     }
 
     pub(crate) fn model(&self) -> &Arc<Model> {
@@ -229,6 +254,33 @@ impl GroupAssignment {
         first.into_iter().chain(more.into_iter().flatten().copied())
     }
 
+    /// Who has the first copy of the partition at this place.
+    pub(crate) fn first_place(&self, partition: u32) -> Option<u32> {
+        let first = self.first.get(partition as usize).copied().filter(|first| *first != NONE);
+        first.filter(|_| !self.without_first.contains(&partition))
+    }
+
+    /// What a member holds and stands by for: others have the first copies, or nobody has.
+    pub(crate) fn standbys(&self, member: u32, given: &Partitions) -> Partitions {
+        let mut standbys = Partitions::new();
+        if self.more.is_empty() && self.without_first.is_empty() {
+            return standbys;
+        }
+        for (topic, numbers) in given.by_topic() {
+            let places = numbers
+                .iter()
+                .filter_map(|number| Some((*number, self.model.partition_index(topic, *number)?)));
+            let stands_by = |place: &(i32, u32)| self.first_place(place.1) != Some(member);
+            standbys.insert_all(topic, places.filter(stands_by).map(|(number, _)| number));
+        }
+        standbys
+    }
+
+    /// Makes all holders of a partition stand by.
+    pub(crate) fn keep_first_copy_back(&mut self, partition: u32) {
+        self.without_first.insert(partition);
+    }
+
     /// Gives by place; both places are this group's.
     pub(crate) fn give_place(&mut self, member: u32, partition: u32) {
         if self.holder_places(partition).any(|holder| holder == member) {
@@ -243,19 +295,25 @@ impl GroupAssignment {
 
     /// Takes by place; both places are this group's.
     pub(crate) fn take_place(&mut self, member: u32, partition: u32) -> bool {
-        let mut holders: Vec<u32> = self.holder_places(partition).collect();
-        let Some(place) = holders.iter().position(|holder| *holder == member) else {
-            return false;
-        };
-        holders.remove(place);
-        let mut holders = holders.into_iter();
-        self.first[partition as usize] = holders.next().unwrap_or(NONE);
-        match holders.len() {
-            0 => drop(self.more.remove(&partition)),
-            _ => drop(self.more.insert(partition, holders.collect())),
+        let before = self.loads[member as usize];
+        self.take_places(partition, &[member]);
+        self.loads[member as usize] < before
+    }
+
+    /// Takes a partition from these members, as far as they have it.
+    pub(crate) fn take_places(&mut self, partition: u32, members: &[u32]) {
+        if members.is_empty() {
+            return;
         }
-        self.loads[member as usize] -= 1;
-        true
+        let (taken, left): (Vec<u32>, Vec<u32>) =
+            self.holder_places(partition).partition(|holder| members.contains(holder));
+        taken.into_iter().for_each(|member| self.loads[member as usize] -= 1);
+        let mut left = left.into_iter();
+        self.first[partition as usize] = left.next().unwrap_or(NONE);
+        match left.len() {
+            0 => drop(self.more.remove(&partition)),
+            _ => drop(self.more.insert(partition, left.collect())),
+        }
     }
 
     pub(crate) fn member_name(&self, place: u32) -> &str {

@@ -43,6 +43,11 @@ impl ConsumerProtocol {
         let unwanted = all.difference(&wanted);
         let revoke = joined.held.difference(&wanted);
         let add = wanted.difference(joined.held);
+        let standbys = down.as_ref().map(|down| down.standbys.among(&wanted)).unwrap_or_default();
+        // Whoever stands by from now on has given something up, too.
+        let mut given_up = joined.held.intersection(&standbys).difference(&self.standbys);
+        given_up.extend_with(&revoke);
+        self.standbys = standbys;
         self.prior = Some(StickyClaim { partitions: wanted, generation: joined.generation });
 
         let notices = self.notices(down.as_ref(), &unwanted, outcome.as_ref());
@@ -50,11 +55,12 @@ impl ConsumerProtocol {
         self.watch = self.watch_after(joined, down.as_ref(), outcome);
         let leaders = down.as_ref().filter(|_| joined.leads);
         let rejoin = self
-            .rejoin(joined, down.as_ref(), &unwanted, &revoke)
+            .rejoin(joined, down.as_ref(), &unwanted, &given_up)
             .or_else(|| leaders_rejoin(leaders?, planned));
         Change {
             revoke,
             add,
+            standby: self.standbys.clone(),
             rejoin,
             heartbeat_interval: down.and_then(|down| interval(down.group_size)),
             notices,
@@ -75,6 +81,7 @@ impl ConsumerProtocol {
         Change {
             revoke: Partitions::new(),
             add: Partitions::new(),
+            standby: self.standbys.clone(),
             rejoin: None,
             heartbeat_interval: None,
             notices,
@@ -132,7 +139,7 @@ impl ConsumerProtocol {
         joined: &Joined<'_, Partitions>,
         down: Option<&Down>,
         unwanted: &Partitions,
-        revoke: &Partitions,
+        given_up: &Partitions,
     ) -> Option<Rejoin> {
         let at_once = |cause| Some(Rejoin { cause, after: Duration::ZERO });
         if self.was_planned_on_other(joined.protocol, down) {
@@ -145,7 +152,7 @@ impl ConsumerProtocol {
             return at_once(Cause::UnwantedAssignment);
         }
         // With an envelope it is known whether somebody waits for what is given up; without one, somebody may.
-        if self.is_cooperative() && !revoke.is_empty() && down.is_none_or(|down| down.follow_up) {
+        if self.is_cooperative() && !given_up.is_empty() && down.is_none_or(|down| down.follow_up) {
             return at_once(Cause::FollowUp);
         }
         self.growth()

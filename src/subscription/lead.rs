@@ -249,17 +249,25 @@ impl Writing<'_> {
             planned_on: member.planned_on(&self.leading.protocol),
             group_size: u32::try_from(self.leading.members.len()).unwrap_or(u32::MAX),
             counts: Some(member.subscription.topics.iter().map(count_of).collect()),
-            follow_up: self.must_follow_up(member, given),
+            follow_up: self.must_follow_up(member, at, given),
             rebalance_after: self.plan.wanted_rebalance(),
             digest: self.digest,
             leader: self.leading.leader.as_str().into(),
+            standbys: (&self.plan.standbys(at, given)).into(),
         }
     }
 
-    /// Whether somebody waits for what this member still holds.
-    fn must_follow_up(&self, member: &ReadMember, given: &Partitions) -> bool {
+    /// Whether somebody waits for what this member still holds, be it only for the first copy.
+    fn must_follow_up(&self, member: &ReadMember, at: u32, given: &Partitions) -> bool {
         let Claim::Held(held, _) = &member.claim else { return false };
-        !held.difference(given).intersection(self.withheld).is_empty()
+        let mut waited_for = held.intersection(self.withheld);
+        let stood_by = member.envelope.as_ref().map(|up| up.standbys.among(&waited_for));
+        let stands_by = self.plan.standbys(at, given);
+        let stays_first = given.difference(&stands_by);
+        let stays = given.intersection(&stood_by.unwrap_or_default());
+        waited_for.subtract(&stays_first);
+        waited_for.subtract(&stays);
+        !waited_for.is_empty()
     }
 }
 

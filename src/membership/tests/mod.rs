@@ -54,6 +54,8 @@ struct Script {
     plans: bool,
     /// What is said is said at once.
     describes: bool,
+    /// What plans say is others' to commit.
+    standby: Pieces,
     /// Events are taken at once.
     takes: bool,
 }
@@ -94,6 +96,7 @@ impl Script {
             beats: None,
             plans: true,
             describes: true,
+            standby: Pieces::default(),
             takes: true,
         }
     }
@@ -191,7 +194,8 @@ impl Script {
                     held: &held,
                     assignment,
                 };
-                let change = self.protocol.joined(joined);
+                let mut change = self.protocol.joined(joined);
+                change.standby = self.standby.clone();
                 self.member.handle_change(now, id, change);
             }
         }

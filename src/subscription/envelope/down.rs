@@ -6,13 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::up::{read_millis, read_u64};
-use super::{Direction, EnvelopeError, Sealer, Sections};
+use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections};
 use crate::subscription::writer::Writer;
 use crate::types::Generation;
 use crate::wire::{Layout, ReadError, Reader};
 
-/// Tags of the sections. A number is never used again for something else; 12 (a role) and 13 (the leader's address)
-/// are set aside.
+/// Tags of the sections. A number is never used again for something else; 13 (the leader's address) is set aside.
 mod tag {
     pub(super) const GENERATION: u8 = 1;
     pub(super) const FAILURE: u8 = 2;
@@ -24,6 +23,7 @@ mod tag {
     pub(super) const REBALANCE_AFTER: u8 = 8;
     pub(super) const DIGEST: u8 = 9;
     pub(super) const LEADER: u8 = 10;
+    pub(super) const STANDBYS: u8 = 12;
 }
 
 /// What a leader tells a member beside its partitions.
@@ -50,6 +50,8 @@ pub(crate) struct Down {
     pub(crate) digest: u64,
     /// The leader's member id.
     pub(crate) leader: Arc<str>,
+    /// Of which of its partitions another has the first copy.
+    pub(crate) standbys: PartitionRanges,
 }
 
 /// Why there is no new plan.
@@ -98,6 +100,9 @@ impl Down {
         }
         sealer.section(tag::DIGEST, |writer| writer.u64(self.digest));
         sealer.section(tag::LEADER, |writer| writer.compact_string(&self.leader));
+        if !self.standbys.is_empty() {
+            sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
+        }
         sealer.seal()
     }
 
@@ -124,6 +129,7 @@ impl Down {
             tag::REBALANCE_AFTER => self.rebalance_after = Some(read_millis(section)?),
             tag::DIGEST => self.digest = read_u64(section)?,
             tag::LEADER => self.leader = section.string(Layout::Compact)?,
+            tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
             _ => {}
         }
         Ok(())

@@ -119,7 +119,8 @@ impl GroupProtocol for PieceProtocol {
             None
         };
         let rejoin = cause.map(|cause| Rejoin { cause, after: Duration::ZERO });
-        Change { revoke, add, rejoin, heartbeat_interval: None, notices: Vec::new() }
+        let standby = Pieces::default();
+        Change { revoke, add, standby, rejoin, heartbeat_interval: None, notices: Vec::new() }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::any::TypeId;
 
 use super::codec::CodecError;
-use super::{EagerStickyAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner};
+use super::{
+    EagerStickyAssigner, RangeAssigner, RedundantAssigner, RoundRobinAssigner, StickyAssigner,
+};
 
 /// Why an assigner cannot be used at all; told when the member is built.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -55,6 +57,7 @@ pub(crate) fn is_builtin<A: 'static>() -> bool {
         TypeId::of::<RoundRobinAssigner>(),
         TypeId::of::<StickyAssigner>(),
         TypeId::of::<EagerStickyAssigner>(),
+        TypeId::of::<RedundantAssigner>(),
     ];
     builtins.contains(&TypeId::of::<A>())
 }

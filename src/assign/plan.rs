@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::codec::MetadataCodec;
 use super::index::{MemberIndex, PartitionIndex};
 use super::model::{Model, NONE, slice_of};
+use super::solver::Holders;
 use crate::types::Partitions;
 
 /// The most faults that a plan remembers; one is enough to refuse it.
@@ -95,6 +96,22 @@ impl GroupAssignment {
             model,
             codec,
         }
+    }
+
+    /// A plan that gives each partition to these members, whoever is named first having the first copy. No member is
+    /// named twice for one partition.
+    pub(super) fn of_holders(model: Arc<Model>, codec: MetadataCodec, holders: &Holders) -> Self {
+        let mut plan = Self::new(model, codec);
+        for (first, partition) in plan.first.iter_mut().zip(0..) {
+            let members = holders.of(partition);
+            members.iter().for_each(|member| plan.loads[*member as usize] += 1);
+            let Some((holder, others)) = members.split_first() else { continue };
+            *first = *holder;
+            if !others.is_empty() {
+                plan.more.insert(partition, others.to_vec());
+            }
+        }
+        plan
     }
 
     /// Gives a partition to a member. What it already has stays as it is.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 
 use super::mailbox::Release;
-use crate::assign::{MetadataError, read_told};
+use crate::assign::{FewCopies, MetadataError, read_told};
 use crate::membership::{LossCause, RevocationId};
 use crate::protocol::Cause;
 use crate::subscription::Told;
@@ -37,6 +37,9 @@ pub enum Event {
     UnreadableAssignment(Arc<str>),
     /// This member leads, and could not read what these members wrote. They were given nothing.
     UnreadableMembers(Vec<(MemberId, Arc<str>)>),
+    /// This member leads, and fewer members subscribe to these topics than there are to be copies of a partition: all of
+    /// them have each. Said with each such plan.
+    FewCopies(Vec<FewCopies>),
     /// The group's other members speak none of our protocols. Joining is tried again for `default.api.timeout.ms`,
     /// since old members may leave; then `next()` returns an error.
     NoCommonProtocol,
@@ -90,7 +93,8 @@ impl Assigned {
 
     /// Of what is held, that of which another member has the first copy: this one stands by, and its commits are refused.
     ///
-    /// Empty unless the assigner gives a partition to several members.
+    /// Empty unless the assigner gives a partition to several members, as
+    /// [`RedundantAssigner`](crate::assign::RedundantAssigner) does.
     pub fn standbys(&self) -> &Partitions {
         &self.standbys
     }

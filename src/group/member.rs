@@ -206,6 +206,7 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
         ConsumerNotice::Unwanted(partitions) => Event::Unwanted(partitions),
         ConsumerNotice::UnreadableAssignment(why) => Event::UnreadableAssignment(why),
         ConsumerNotice::UnreadableMembers(members) => Event::UnreadableMembers(members),
+        ConsumerNotice::FewCopies(topics) => Event::FewCopies(topics),
         ConsumerNotice::MetadataFailed { assigner, message } => {
             Event::HookFailed(format!("metadata() of `{assigner}` failed: {message}"))
         }

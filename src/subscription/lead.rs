@@ -45,7 +45,7 @@ impl Leading {
     pub(super) fn run(self, facts: &Facts) -> Result<Plan, JobError> {
         let group = self.build(facts)?;
         if self.skip_assignment {
-            self.settle(&group, false, Vec::new());
+            self.settle(&group, false, []);
             return Ok(Plan::default());
         }
         let (told, gathered) = (&group.told, facts.gathered.clone());
@@ -59,7 +59,13 @@ impl Leading {
                         self.keep(&group, &trouble)
                     }
                     Ok(assignments) => {
-                        self.settle(&group, false, idle_members(&plan, &withheld));
+                        let idle = idle_members(&plan, &withheld);
+                        let few = plan.few_copies(group.assigner.coverage());
+                        let notices = [
+                            (!idle.is_empty()).then_some(ConsumerNotice::IdleMembers(idle)),
+                            (!few.is_empty()).then_some(ConsumerNotice::FewCopies(few)),
+                        ];
+                        self.settle(&group, false, notices.into_iter().flatten());
                         Ok(Plan { assignments, again_after: self.again_after(&plan) })
                     }
                 }
@@ -109,7 +115,7 @@ impl Leading {
             self.encode(group, &plan, &withheld, Some(&failure)).map_err(|too_large| {
                 JobError::StepDown(format!("no plan ({}), and {too_large}", trouble.message()))
             })?;
-        self.settle(group, true, Vec::new());
+        self.settle(group, true, []);
         Ok(Plan { assignments, again_after: Some(trouble.again_after(self.failures)) })
     }
 
@@ -175,7 +181,12 @@ impl Leading {
         plan.wanted_rebalance().filter(|_| !enveloped)
     }
 
-    fn settle(&self, group: &Group<'_>, failed: bool, idle: Vec<MemberId>) {
+    fn settle(
+        &self,
+        group: &Group<'_>,
+        failed: bool,
+        of_plan: impl IntoIterator<Item = ConsumerNotice>,
+    ) {
         let unreadable = self.members.iter().filter_map(|member| {
             member.unreadable.as_ref().map(|why| (member.id.clone(), Arc::clone(why)))
         });
@@ -184,9 +195,7 @@ impl Leading {
         if !unreadable.is_empty() {
             notices.push(ConsumerNotice::UnreadableMembers(unreadable));
         }
-        if !idle.is_empty() {
-            notices.push(ConsumerNotice::IdleMembers(idle));
-        }
+        notices.extend(of_plan);
         let outcome = Outcome {
             generation: self.generation,
             counts: group.counts.clone(),

@@ -16,6 +16,7 @@
 //! Everything is counted in whole numbers and every order is that of the input, so equal problems have equal plans.
 
 mod classes;
+mod copies;
 mod deal;
 mod exchange;
 mod families;
@@ -34,6 +35,7 @@ mod weights;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use copies::{Copies, Holders, MOST_COPIES, solve_copies};
 pub(crate) use problem::{Family, Member, NONE, Priority, Problem, Wishes};
 pub(crate) use racks::{ItemRacks, RackSet};
 

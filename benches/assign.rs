@@ -1,161 +1,160 @@
-//! How long the assigners take for the groups of scenario files, and how good their plans are.
+//! How long a leader's work takes as a whole, and how it grows.
 //!
 //! ```sh
-//! cargo bench --bench assign -- [--assigner NAME] [--racks ORDER] [--slack N] [--runs N] FILE…
+//! cargo bench --bench assign --features test-util -- way [RUNS]       # from the JoinGroup answer to the SyncGroup request
+//! cargo bench --bench assign --features test-util -- growth [RUNS]    # twice the partitions, members as they were
 //! ```
 //!
-//! `NAME`: `sticky` (the default), `cooperative-sticky`, `range`, `roundrobin`. `ORDER`: `after-moves` (the default),
-//! `before-moves`, `ignored`. Each file is one group; each prints one line of JSON. The clock runs for `assign` on a
-//! decoded group alone. `peak_mb` is what the call holds at most at one time, its result included.
+//! What a plan alone takes, for groups in files and beside other clients, `kafka-group plan --format json --runs N`
+//! measures. Each line of output is JSON.
 
 #![expect(clippy::unwrap_used, reason = "a program for measuring ends where its input is wrong")]
 
-mod scenario;
+mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Instant;
 
 use kafka_group::assign::{
-    EagerStickyAssigner, PartitionAssigner, Racks, RangeAssigner, RoundRobinAssigner,
-    StickyAssigner,
+    EagerStickyAssigner, GroupSubscription, PartitionAssigner, Racks, StickyAssigner,
 };
-use scenario::Scenario;
+use kafka_group::testing::leader::LeaderWork;
+use support::{arguments, median};
 
 fn main() {
-    let options = Options::read();
-    for file in &options.files {
-        let text = std::fs::read(file).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let scenario: Scenario =
-            serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
-        drop(text);
-        println!("{}", options.measure(&scenario));
-    }
-    if options.files.is_empty() {
-        println!("usage: cargo bench --bench assign -- [--assigner NAME] [--runs N] FILE…");
-    }
-}
-
-struct Options {
-    name: String,
-    racks: Racks,
-    slack: u32,
-    runs: usize,
-    files: Vec<String>,
-}
-
-impl Options {
-    fn read() -> Self {
-        let mut options = Self {
-            name: "sticky".to_owned(),
-            racks: Racks::default(),
-            slack: 0,
-            runs: 5,
-            files: Vec::new(),
-        };
-        let mut arguments = std::env::args().skip(1);
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().expect("a value behind the option");
-            match argument.as_str() {
-                // cargo adds it.
-                "--bench" => {}
-                "--assigner" => options.name = value(),
-                "--racks" => options.racks = racks(&value()),
-                "--slack" => options.slack = value().parse().unwrap(),
-                "--runs" => options.runs = value().parse().unwrap(),
-                _ => options.files.push(argument),
-            }
-        }
-        options
-    }
-
-    fn assigner(&self) -> Box<dyn PartitionAssigner> {
-        match self.name.as_str() {
-            "sticky" => {
-                Box::new(EagerStickyAssigner::default().racks(self.racks).slack(self.slack))
-            }
-            "cooperative-sticky" => {
-                Box::new(StickyAssigner::default().racks(self.racks).slack(self.slack))
-            }
-            "range" => Box::new(RangeAssigner::default()),
-            "roundrobin" => Box::new(RoundRobinAssigner::default()),
-            other => panic!("no assigner `{other}`"),
+    let Some(arguments) = arguments() else { return };
+    let runs = arguments.get(1).map_or(7, |runs| runs.parse().unwrap());
+    match arguments.first().map(String::as_str) {
+        Some("way") => way(runs),
+        Some("growth") => growth(runs),
+        _ => {
+            println!("usage: cargo bench --bench assign --features test-util -- way|growth [RUNS]")
         }
     }
+}
 
-    /// The line of one scenario.
-    #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-    fn measure(&self, scenario: &Scenario) -> String {
-        let assigner = self.assigner();
-        let holds = self.name == "cooperative-sticky";
-        let group = scenario.group(holds);
-        let mut times = Vec::new();
-        let mut plan = None;
-        let mut peak = 0;
-        for _ in 0..self.runs.max(1) {
-            drop(plan.take());
-            let before = LIVE.load(Ordering::Relaxed);
-            PEAK.store(before, Ordering::Relaxed);
-            let start = Instant::now();
-            plan = Some(assigner.assign(&group).unwrap());
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-            peak = PEAK.load(Ordering::Relaxed) - before;
+/// 1,000 members over 1,000 topics of 1,000 partitions, all of which have an owner that keeps them.
+fn way(runs: usize) {
+    let shape = Shape { topics: 1000, partitions: 1000, members: 1000, ..Shape::default() };
+    along("cooperative-sticky", &shape, &StickyAssigner::default(), runs);
+    along("sticky", &shape, &EagerStickyAssigner::default(), runs);
+}
+
+/// Times the whole way and its part that is the assigner's.
+fn along<A: PartitionAssigner + Clone>(name: &str, shape: &Shape, assigner: &A, runs: usize) {
+    let group = shape.group();
+    let assign = time(runs, || assigner.assign(&group).unwrap());
+    let mut work = LeaderWork::new(&group, assigner).unwrap();
+    drop(group);
+    let mut sent = 0;
+    let whole = time(runs, || sent = work.run().unwrap().len());
+    println!(
+        r#"{{"way":"{name}","runs":{runs},"read_mb":{:.1},"sent_mb":{:.1},"assign_ms":{assign:.2},"way_ms":{whole:.2}}}"#,
+        work.answer_len() as f64 / 1e6,
+        sent as f64 / 1e6,
+    );
+}
+
+/// A group with a million partitions, and the same with two.
+fn growth(runs: usize) {
+    let base =
+        Shape { topics: 500, partitions: 1000, members: 1000, joiners: 10, ..Shape::default() };
+    let shapes = [
+        ("steady", Shape { joiners: 0, ..base }),
+        ("some join", base),
+        ("fresh", Shape { owned: false, ..base }),
+        ("odd subscriptions", Shape { odd: true, ..base }),
+        ("racks first", Shape { racks: 6, partitions: 200, ..base }),
+    ];
+    for (name, small) in shapes {
+        let large = Shape { partitions: small.partitions * 2, ..small };
+        let racks = if small.racks > 0 { Racks::BeforeMoves } else { Racks::AfterMoves };
+        let assigner = EagerStickyAssigner::default().racks(racks);
+        let [small, large] = [small, large].map(|shape| {
+            let group = shape.group();
+            time(runs, || assigner.assign(&group).unwrap())
+        });
+        println!(
+            r#"{{"growth":"{name}","runs":{runs},"ms":{small:.2},"doubled_ms":{large:.2},"ratio":{:.2}}}"#,
+            large / small
+        );
+    }
+}
+
+/// What a group looks like.
+#[derive(Clone, Copy)]
+struct Shape {
+    topics: usize,
+    partitions: u32,
+    members: usize,
+    /// Members that have just come.
+    joiners: usize,
+    /// Whether the others have everything.
+    owned: bool,
+    /// Whether each tenth member subscribes to half of the topics.
+    odd: bool,
+    /// How many racks there are; 0 where they are unknown.
+    racks: usize,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { topics: 0, partitions: 0, members: 0, joiners: 0, owned: true, odd: false, racks: 0 }
+    }
+}
+
+impl Shape {
+    fn group(&self) -> GroupSubscription {
+        let names: Vec<Arc<str>> =
+            (0..self.topics).map(|topic| format!("topic-{topic:04}").into()).collect();
+        let racks: Vec<String> = (0..self.racks).map(|rack| format!("rack-{rack}")).collect();
+        let mut group = GroupSubscription::builder();
+        for (name, offset) in names.iter().zip(0..) {
+            group = group.topic(Arc::clone(name), self.partitions);
+            if self.racks > 0 {
+                let replicas = |partition| {
+                    (0..3).map(move |replica| (partition as usize + offset + replica) % self.racks)
+                };
+                let replicas = |partition| replicas(partition).map(|rack| racks[rack].as_str());
+                group = group.racks((0..self.partitions).map(replicas));
+            }
         }
-        let worth = scenario.worth(&group, &plan.unwrap());
-        times.sort_by(f64::total_cmp);
-        format!(
-            r#"{{"scenario":"{}","peer":"kafka-group-{}","runs":{},"median_ms":{:.3},"min_ms":{:.3},{worth},"peak_mb":{:.1}}}"#,
-            scenario.name,
-            self.name,
-            times.len(),
-            times[times.len() / 2],
-            times[0],
-            peak as f64 / 1e6,
-        )
+        for member in 0..self.members + self.joiners {
+            let step = if self.odd && member % 10 == 0 { 2 } else { 1 };
+            let topics = names.iter().step_by(step).map(Arc::clone);
+            group = group.member(format!("member-{member:05}"), topics, ());
+            if self.racks > 0 {
+                group = group.rack(racks[member % self.racks].as_str());
+            }
+            if self.owned && member < self.members {
+                group = group.owns(self.share(member, &names), 7);
+            }
+        }
+        group.build()
+    }
+
+    /// Each of a member's partitions is of another topic, as far as there are so many.
+    fn share(&self, member: usize, names: &[Arc<str>]) -> Vec<(Arc<str>, i32)> {
+        let all = self.topics * self.partitions as usize;
+        let mine = (member..all).step_by(self.members);
+        mine.map(|place| {
+            let (topic, number) =
+                (place / self.partitions as usize, place % self.partitions as usize);
+            (Arc::clone(&names[topic]), number as i32)
+        })
+        .collect()
     }
 }
 
-fn racks(order: &str) -> Racks {
-    match order {
-        "after-moves" => Racks::AfterMoves,
-        "before-moves" => Racks::BeforeMoves,
-        "ignored" => Racks::Ignored,
-        other => panic!("no order `{other}`"),
-    }
-}
-
-/// The system's allocator, with a count of what is in use.
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-
-impl Counting {
-    fn add(size: usize) {
-        let live = LIVE.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
-        PEAK.fetch_max(live, Ordering::Relaxed);
-    }
-}
-
-#[expect(unsafe_code, reason = "an allocator cannot be written without; it hands everything on")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: what our caller promises is what the system's allocator asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::add(layout.size());
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
+/// The middle of some runs, in milliseconds.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+fn time<V>(runs: usize, mut work: impl FnMut() -> V) -> f64 {
+    let mut once = || {
+        let start = Instant::now();
+        let value = work();
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        drop(value);
+        took
+    };
+    median((0..runs.max(1)).map(|_| once()).collect::<Vec<_>>())
 }

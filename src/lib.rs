@@ -3,6 +3,8 @@
 #![warn(clippy::unwrap_used)]
 
 pub mod assign;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod client;
 #[cfg(feature = "consumer")]
 mod consumer;

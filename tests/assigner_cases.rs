@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kafka_group::assign::{
-    AssignError, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
-    PartitionAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner, StickyAssigner,
-    StickyPlanner,
+    AssignError, CoPartitionAssigner, EagerStickyAssigner, GroupAssignment, GroupSubscription,
+    LocalMember, PartitionAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner,
+    StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use serde::Deserialize;
@@ -148,6 +148,7 @@ impl Case {
             "roundrobin" => Some(Box::new(RoundRobinAssigner::default())),
             "sticky" => Some(Box::new(EagerStickyAssigner::default())),
             "cooperative-sticky" => Some(Box::new(StickyAssigner::default())),
+            "co-partition" => Some(Box::new(CoPartitionAssigner::default())),
             "weighted" => Some(Box::new(Weighted(self.weights.clone()))),
             _ => None,
         }

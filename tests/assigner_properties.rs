@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
-    AssignError, Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, LocalMember,
-    PartitionAssigner, RackAwareAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner,
-    StickyPlanner,
+    AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
+    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner,
+    RackAwareAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -168,7 +168,31 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
         })
         .weight(|partition| f64::from(partition.number() % 3));
     check(&|group| planner.plan(&group.subscription(capacity)));
+    for joined in co_partitions() {
+        check(&|group| joined.assign(&group.subscription(nothing)).unwrap());
+        check(&|group| {
+            let threads = |member: MemberRef<'_, Capacity>| {
+                member.metadata().map_or(1, |capacity| capacity.threads as u32)
+            };
+            joined.plan_by_capacity(&group.subscription(capacity), threads).unwrap()
+        });
+    }
+    let (parts, nobody) = (per_topic(), LocalMember::new("group"));
+    check(&|group| parts.assign(&group.subscription(|_| parts.metadata(&nobody))).unwrap());
     check(&|group| LeastLoaded.assign(&group.subscription(capacity)).unwrap());
+}
+
+/// All topics together, some, and two groups.
+fn co_partitions() -> [CoPartitionAssigner; 3] {
+    let joined = CoPartitionAssigner::default;
+    [joined(), joined().group(["a", "b", "ghost"]), joined().group(["a", "b"]).group(["c", "d"])]
+}
+
+/// A composition of different assigners, one of them with metadata.
+fn per_topic() -> PerTopicAssigner {
+    let parts = PerTopicAssigner::new(StickyAssigner::default()).unwrap();
+    let parts = parts.pattern("[ab]", CoPartitionAssigner::default()).unwrap();
+    parts.topics(["c", "ghost"], LeastLoaded).unwrap()
 }
 
 fn published(plan: &mut GroupAssignment) -> (Named, Partitions) {

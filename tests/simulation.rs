@@ -1,6 +1,7 @@
 //! Whole groups in virtual time, through storms that seeds decide.
 //!
-//! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`.
+//! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`,
+//! with `CONSUMING=1` for one of those that consume, or `ROLLED_OUT=1` for one that is brought to cooperative rounds.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ fn notices_the_lack_of(rule: Rule) {
     assert!(noticed, "a thousand storms did not show that {rule:?} is off");
 }
 
-// Four tests, so that they run side by side: 2,100 storms.
+// Several tests, so that they run side by side: 2,100 storms and, as partitions of topics are pieces too, 600 more.
 
 #[test]
 fn no_piece_has_two_owners_and_in_the_end_each_has_one_first_quarter() {
@@ -53,9 +54,33 @@ fn no_piece_has_two_owners_and_in_the_end_each_has_one_fourth_quarter() {
 }
 
 #[test]
+fn no_partition_has_two_owners_and_in_the_end_each_has_one() {
+    for seed in 0..300 {
+        if let Err(violation) = Sim::storm(start(), seed, None).consuming().weather_it() {
+            panic!("seed {seed}, consuming: {violation}");
+        }
+    }
+}
+
+#[test]
+fn no_partition_has_two_owners_while_a_group_is_brought_from_eager_to_cooperative_rounds() {
+    for seed in 0..300 {
+        if let Err(violation) = Sim::storm(start(), seed, None).rolled_out().weather_it() {
+            panic!("seed {seed}, rolled out: {violation}");
+        }
+    }
+}
+
+#[test]
 fn one_seed() {
     let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
-    let mut sim = Sim::storm(start(), seed, None).traced();
+    let sim = Sim::storm(start(), seed, None).traced();
+    let is_set = |name| std::env::var_os(name).is_some();
+    let mut sim = match (is_set("CONSUMING"), is_set("ROLLED_OUT")) {
+        (_, true) => sim.rolled_out(),
+        (true, false) => sim.consuming(),
+        (false, false) => sim,
+    };
     let end = sim.weather_it();
     for line in sim.story() {
         println!("{line}");

@@ -42,7 +42,8 @@ pub(crate) struct MemberInput<C> {
     pub(crate) rack: Option<Arc<str>>,
     /// Its host and process.
     pub(crate) process: Option<Arc<str>>,
-    pub(crate) topics: Vec<Arc<str>>,
+    /// Shared by members that subscribe alike, where that is known.
+    pub(crate) topics: Arc<[Arc<str>]>,
     /// What it says it had.
     pub(crate) claims: Vec<(Arc<str>, Vec<i32>)>,
     /// Of which of these others had the first copy.
@@ -86,7 +87,7 @@ impl<C> MemberInput<C> {
             instance_id: None,
             rack: None,
             process: None,
-            topics,
+            topics: topics.into(),
             claims: Vec::new(),
             standbys: Vec::new(),
             generation: Generation::NONE,
@@ -236,24 +237,20 @@ impl Subscribed {
         let mut unknown: Vec<Vec<&Arc<str>>> = Vec::new();
         let mut resolved =
             Self { subscriptions: Vec::new(), of_member: Vec::new(), missing: Vec::new() };
-        let mut last: &[Arc<str>] = &[];
+        // Lists that are shared are found by where they lie, without a look at the names.
+        let mut shared: HashMap<*const Arc<str>, u32> = HashMap::new();
         for member in members {
-            // Neighbours mostly subscribe alike, and a list of shared names is compared faster than sorted.
-            if let (Some(subscription), true) =
-                (resolved.of_member.last().copied(), *last == *member.topics)
-            {
-                resolved.of_member.push(subscription);
-                continue;
-            }
-            last = &member.topics;
-            let mut wanted: Vec<&Arc<str>> = member.topics.iter().collect();
-            wanted.sort_unstable();
-            wanted.dedup();
-            let subscription = *seen.entry(wanted).or_insert_with_key(|wanted| {
-                let place = |name: &&Arc<str>| places.get(&***name).copied();
-                unknown.push(wanted.iter().filter(|name| place(name).is_none()).copied().collect());
-                resolved.subscriptions.push(wanted.iter().filter_map(place).collect());
-                resolved.subscriptions.len() as u32 - 1
+            let subscription = *shared.entry(member.topics.as_ptr()).or_insert_with(|| {
+                let mut wanted: Vec<&Arc<str>> = member.topics.iter().collect();
+                wanted.sort_unstable();
+                wanted.dedup();
+                *seen.entry(wanted).or_insert_with_key(|wanted| {
+                    let place = |name: &&Arc<str>| places.get(&***name).copied();
+                    let lost = wanted.iter().filter(|name| place(name).is_none());
+                    unknown.push(lost.copied().collect());
+                    resolved.subscriptions.push(wanted.iter().filter_map(place).collect());
+                    resolved.subscriptions.len() as u32 - 1
+                })
             });
             resolved.of_member.push(subscription);
         }

@@ -98,7 +98,7 @@ impl<T> GroupSubscriptionBuilder<T> {
         topics: impl IntoIterator<Item = N>,
         metadata: T,
     ) -> Self {
-        let topics = topics.into_iter().map(Into::into).collect();
+        let topics: Vec<Arc<str>> = topics.into_iter().map(Into::into).collect();
         self.group.members.push(MemberInput::new(MemberId::new(id), topics, Ok(metadata)));
         self
     }

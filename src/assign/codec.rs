@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Parts;
 use super::error::MetadataError;
 
 /// The most that metadata may take, and that decoding it may announce to need.
@@ -28,6 +29,9 @@ pub enum MetadataCodec {
     Bincode,
     /// JSON; needs the feature `json`.
     Json,
+    /// [`Parts`], which says several things, each with its codec: what a
+    /// [`PerTopicAssigner`](super::PerTopicAssigner) writes.
+    Parts,
 }
 
 /// Why a codec cannot write a value.
@@ -40,6 +44,9 @@ pub enum CodecError {
     /// Raw metadata of a type other than `Bytes`.
     #[error("Raw writes nothing but `Bytes`")]
     RawNeedsBytes,
+    /// Parts of a type other than [`Parts`].
+    #[error("Parts writes nothing but `Parts`")]
+    PartsNeedParts,
     /// More bytes than a group's record holds for all members together.
     #[error("{len} bytes, of at most {METADATA_LIMIT}")]
     TooLong {
@@ -63,7 +70,7 @@ impl MetadataCodec {
     /// Whether this program can read and write it.
     pub fn is_compiled(self) -> bool {
         match self {
-            Self::Raw => true,
+            Self::Raw | Self::Parts => true,
             Self::Bincode => cfg!(feature = "bincode"),
             Self::Json => cfg!(feature = "json"),
         }
@@ -75,12 +82,13 @@ impl MetadataCodec {
             Self::Raw => 0,
             Self::Bincode => 1,
             Self::Json => 3,
+            Self::Parts => 4,
         }
     }
 
     /// The codec with this number, if this program can read it.
     pub(crate) fn from_id(id: u8) -> Option<Self> {
-        [Self::Raw, Self::Bincode, Self::Json]
+        [Self::Raw, Self::Bincode, Self::Json, Self::Parts]
             .into_iter()
             .find(|codec| codec.id() == id && codec.is_compiled())
     }
@@ -91,17 +99,27 @@ impl MetadataCodec {
             Self::Raw if TypeId::of::<T>() != TypeId::of::<Bytes>() => {
                 Err(CodecError::RawNeedsBytes)
             }
+            Self::Parts if TypeId::of::<T>() != TypeId::of::<Parts>() => {
+                Err(CodecError::PartsNeedParts)
+            }
             codec if !codec.is_compiled() => Err(CodecError::NotCompiled(codec)),
             _ => Ok(()),
         }
     }
 
-    /// Writes raw bytes as they are, everything else as [`write`](Self::write) does.
+    /// Writes raw bytes and parts in their own forms, everything else as [`write`](Self::write) does.
     pub(crate) fn encode<T: Serialize + 'static>(self, value: &T) -> Result<Vec<u8>, CodecError> {
-        match (self, (value as &dyn Any).downcast_ref::<Bytes>()) {
-            (Self::Raw, Some(bytes)) => checked(bytes.to_vec()),
-            (Self::Raw, None) => Err(CodecError::RawNeedsBytes),
-            _ => self.write(value),
+        let any: &dyn Any = value;
+        match self {
+            Self::Raw => {
+                let bytes: &Bytes = any.downcast_ref().ok_or(CodecError::RawNeedsBytes)?;
+                checked(bytes.to_vec())
+            }
+            Self::Parts => {
+                let parts: &Parts = any.downcast_ref().ok_or(CodecError::PartsNeedParts)?;
+                checked(parts.encode()?)
+            }
+            Self::Bincode | Self::Json => self.write(value),
         }
     }
 
@@ -109,6 +127,7 @@ impl MetadataCodec {
     pub(crate) fn write<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<u8>, CodecError> {
         match self {
             Self::Raw => Err(CodecError::RawNeedsBytes),
+            Self::Parts => Err(CodecError::PartsNeedParts),
             Self::Bincode => checked(write_bincode(value)?),
             Self::Json => checked(write_json(value)?),
         }
@@ -126,6 +145,7 @@ impl MetadataCodec {
             Self::Raw => read_raw(bytes),
             Self::Bincode => read_bincode(bytes),
             Self::Json => read_json(bytes),
+            Self::Parts => Parts::decode_as(bytes),
         }
     }
 

@@ -15,8 +15,10 @@ use super::error::{AssignError, MetadataError};
 use super::model::Model;
 use super::names::{UnfitAssigner, is_builtin, is_kafkas_name};
 use super::run::panic_message;
-use super::view::{Gathered, GroupSubscription};
-use super::{Coverage, GroupAssignment, LocalMember, PartitionAssigner, RebalanceProtocol};
+use super::view::{Gathered, GroupSubscription, Scope};
+use super::{
+    Coverage, GroupAssignment, LocalMember, PartitionAssigner, PerTopicAssigner, RebalanceProtocol,
+};
 
 /// An assigner without its type: what it says of itself, once, and what it can do with bytes.
 #[derive(Clone)]
@@ -27,6 +29,7 @@ pub(crate) struct ErasedAssigner {
     protocols: Arc<[RebalanceProtocol]>,
     coverage: Coverage,
     builtin: bool,
+    tells_nothing: bool,
     work: Arc<dyn Work>,
 }
 
@@ -78,6 +81,7 @@ impl ErasedAssigner {
             protocols: assigner.protocols().into(),
             coverage: assigner.coverage(),
             builtin,
+            tells_nothing: nothing::<T>().is_some(),
             work: Arc::new(Typed { assigner, codec, metadata: PhantomData }),
         })
     }
@@ -87,9 +91,20 @@ impl ErasedAssigner {
         self.builtin
     }
 
+    /// Whether members tell its leader nothing.
+    pub(super) fn tells_nothing(&self) -> bool {
+        self.tells_nothing
+    }
+
     /// The protocol name.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// The version of what it writes.
+    #[cfg(feature = "cli")]
+    pub(crate) fn version(&self) -> u16 {
+        self.version
     }
 
     pub(crate) fn codec(&self) -> MetadataCodec {
@@ -123,7 +138,28 @@ impl ErasedAssigner {
         told: &[Result<MetadataPayload, MetadataError>],
         gathered: Gathered,
     ) -> Result<GroupAssignment, AssignError> {
-        self.work.plan(model, told, gathered)
+        self.work.plan(model, told, gathered, None)
+    }
+
+    /// The same for some of the topics.
+    pub(super) fn plan_within(
+        &self,
+        model: &Arc<Model>,
+        told: &[Result<MetadataPayload, MetadataError>],
+        gathered: Gathered,
+        scope: Scope,
+    ) -> Result<GroupAssignment, AssignError> {
+        self.work.plan(model, told, gathered, Some(scope))
+    }
+
+    /// How often partitions of each topic are given, where that is not the same for all.
+    pub(crate) fn coverage_by_topic(&self, model: &Model) -> Option<Arc<[Coverage]>> {
+        model.topics().iter().map(|topic| self.work.coverage_of(&topic.name)).collect()
+    }
+
+    /// How often partitions of a topic are given.
+    pub(super) fn coverage_of(&self, topic: &str) -> Coverage {
+        self.work.coverage_of(topic).unwrap_or(self.coverage)
     }
 
     /// What a member told, for people: JSON where that feature is on, else the bytes. Runs the application's code.
@@ -161,7 +197,11 @@ trait Work: Send + Sync {
         model: &Arc<Model>,
         told: &[Result<MetadataPayload, MetadataError>],
         gathered: Gathered,
+        scope: Option<Scope>,
     ) -> Result<GroupAssignment, AssignError>;
+
+    /// None if it is the same for all topics.
+    fn coverage_of(&self, topic: &str) -> Option<Coverage>;
 
     fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError>;
 }
@@ -219,14 +259,19 @@ where
         model: &Arc<Model>,
         told: &[Result<MetadataPayload, MetadataError>],
         gathered: Gathered,
+        scope: Option<Scope>,
     ) -> Result<GroupAssignment, AssignError> {
         let column = told.iter().map(|told| self.read(told)).collect();
-        self.assigner.assign(&GroupSubscription::new(
-            Arc::clone(model),
-            column,
-            gathered,
-            self.codec,
-        ))
+        let group = GroupSubscription::new(Arc::clone(model), column, gathered, self.codec);
+        self.assigner.assign(&match scope {
+            Some(scope) => group.within(scope),
+            None => group,
+        })
+    }
+
+    fn coverage_of(&self, topic: &str) -> Option<Coverage> {
+        let parts = (&self.assigner as &dyn Any).downcast_ref::<PerTopicAssigner>()?;
+        Some(parts.coverage_of(topic))
     }
 
     #[cfg(feature = "json")]

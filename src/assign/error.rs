@@ -11,9 +11,12 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssignError {
-    /// Topics that have to agree do not, as when co-partitioned topics differ in their counts.
+    /// Topics that have to agree do not.
     #[error("inconsistent topics: {0}")]
     Inconsistent(String),
+    /// Topics that belong together have different numbers of partitions; all that do are here, with these.
+    #[error("topics that belong together differ in their partition counts: {}", counts(.0))]
+    CountsDiffer(Vec<(Arc<str>, usize)>),
     /// Topics that members subscribe to do not exist, and no plan can be made without them.
     #[error("missing topics: {}", .0.join(", "))]
     MissingTopics(Vec<Arc<str>>),
@@ -31,6 +34,15 @@ pub enum AssignError {
         /// What is wrong with it.
         error: MetadataError,
     },
+    /// A part of a [`PerTopicAssigner`](super::PerTopicAssigner) makes no plan, so that there is none.
+    #[error("`{part}`: {error}")]
+    Part {
+        /// The part's name.
+        part: String,
+        /// Why it makes none.
+        #[source]
+        error: Box<Self>,
+    },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] Box<dyn Error + Send + Sync>),
@@ -41,6 +53,16 @@ impl AssignError {
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }
+
+    /// The same, as that of a part.
+    pub(super) fn of_part(self, part: &str) -> Self {
+        Self::Part { part: part.to_owned(), error: Box::new(self) }
+    }
+}
+
+fn counts(topics: &[(Arc<str>, usize)]) -> String {
+    let counts = topics.iter().map(|(topic, count)| format!("{topic}={count}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// Why what a member tells the leader cannot be read.
@@ -55,7 +77,7 @@ pub enum MetadataError {
     /// Written with a codec that this program does not have.
     #[error("written with codec {codec}, which this program does not read")]
     OtherCodec {
-        /// The codec's number: 0 raw, 1 bincode 2, 3 JSON.
+        /// The codec's number: 0 raw, 1 bincode 2, 3 JSON, 4 parts.
         codec: u8,
     },
     /// Written by a newer assigner, or by an older one whose shape is forgotten.

@@ -48,12 +48,14 @@ mod build;
 mod builder;
 mod claimants;
 mod codec;
+mod copartition;
 mod erased;
 mod error;
 mod index;
 mod local;
 mod model;
 mod names;
+mod per_topic;
 mod plan;
 mod rack_aware;
 mod range;
@@ -70,6 +72,8 @@ mod sticky_rounds;
 mod validate;
 mod view;
 mod withhold;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+mod worth;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,12 +81,14 @@ use serde::de::DeserializeOwned;
 pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
+pub use copartition::{CoPartitionAssigner, CoPartitionUnit, CoPartitionUnits};
 pub(crate) use erased::{ErasedAssigner, MetadataPayload, read_told};
 pub use error::{AssignError, MetadataError};
 pub use index::{MemberIndex, PartitionIndex};
 pub use local::LocalMember;
 pub(crate) use model::Model;
 pub use names::UnfitAssigner;
+pub use per_topic::{Parts, PerTopicAssigner};
 pub use plan::GroupAssignment;
 pub use rack_aware::RackAwareAssigner;
 pub use range::RangeAssigner;
@@ -92,11 +98,17 @@ pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
 pub(crate) use run::run_assign;
+#[cfg(feature = "cli")]
+pub(crate) use run::{check_plan, try_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
 pub use validate::{FewCopies, InvalidPlan};
 pub use view::{GroupSubscription, MissingTopic};
 pub(crate) use withhold::keep_claims;
+#[cfg(any(test, feature = "cli", feature = "test-util"))]
+pub(crate) use worth::Worth;
+#[cfg(feature = "cli")]
+pub(crate) use worth::is_near;
 
 /// Divides the partitions of a group among its members.
 ///

@@ -4,7 +4,8 @@ use std::any::TypeId;
 
 use super::codec::CodecError;
 use super::{
-    EagerStickyAssigner, RangeAssigner, RedundantAssigner, RoundRobinAssigner, StickyAssigner,
+    CoPartitionAssigner, EagerStickyAssigner, RangeAssigner, RedundantAssigner, RoundRobinAssigner,
+    StickyAssigner,
 };
 
 /// Why an assigner cannot be used at all; told when the member is built.
@@ -32,6 +33,17 @@ pub enum UnfitAssigner {
         /// Its name.
         name: String,
     },
+    /// The pattern of topics that it would be for is no regular expression.
+    #[error("pattern `{pattern}`: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it, and where.
+        reason: String,
+    },
+    /// There are 255 rules already.
+    #[error("more than 255 assigners in one")]
+    TooManyParts,
     /// Its codec cannot write its metadata.
     #[error("the codec of assigner `{name}`: {error}")]
     Codec {
@@ -57,6 +69,7 @@ pub(crate) fn is_builtin<A: 'static>() -> bool {
         TypeId::of::<RoundRobinAssigner>(),
         TypeId::of::<StickyAssigner>(),
         TypeId::of::<EagerStickyAssigner>(),
+        TypeId::of::<CoPartitionAssigner>(),
         TypeId::of::<RedundantAssigner>(),
     ];
     builtins.contains(&TypeId::of::<A>())

@@ -1,5 +1,7 @@
 //! The plan: who gets which partition, and what is said to whom.
 
+mod copies;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +9,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::Coverage;
 use super::codec::MetadataCodec;
 use super::index::{MemberIndex, PartitionIndex};
 use super::model::{Model, NONE, slice_of};
-use super::solver::Holders;
 use crate::types::Partitions;
 
 /// The most faults that a plan remembers; one is enough to refuse it.
@@ -34,6 +36,8 @@ pub struct GroupAssignment {
     loads: Vec<u32>,
     told: BTreeMap<u32, Told>,
     rebalance_after: Option<Duration>,
+    /// Per topic, where that is not the same for all.
+    coverage: Option<Arc<[Coverage]>>,
     faults: Vec<PlanFault>,
 }
 
@@ -71,6 +75,7 @@ impl GroupAssignment {
             loads: vec![0; model.members().len()],
             told: BTreeMap::new(),
             rebalance_after: None,
+            coverage: None,
             faults: Vec::new(),
             model,
             codec,
@@ -92,26 +97,11 @@ impl GroupAssignment {
             loads,
             told: BTreeMap::new(),
             rebalance_after: None,
+            coverage: None,
             faults: Vec::new(),
             model,
             codec,
         }
-    }
-
-    /// A plan that gives each partition to these members, whoever is named first having the first copy. No member is
-    /// named twice for one partition.
-    pub(super) fn of_holders(model: Arc<Model>, codec: MetadataCodec, holders: &Holders) -> Self {
-        let mut plan = Self::new(model, codec);
-        for (first, partition) in plan.first.iter_mut().zip(0..) {
-            let members = holders.of(partition);
-            members.iter().for_each(|member| plan.loads[*member as usize] += 1);
-            let Some((holder, others)) = members.split_first() else { continue };
-            *first = *holder;
-            if !others.is_empty() {
-                plan.more.insert(partition, others.to_vec());
-            }
-        }
-        plan
     }
 
     /// Gives a partition to a member. What it already has stays as it is.
@@ -173,14 +163,6 @@ impl GroupAssignment {
         self.holder_places(place).map(move |index| MemberIndex { stamp, index })
     }
 
-    /// Who has the first copy of a partition, and so commits its offsets.
-    ///
-    /// Nobody while the one to have it waits until another has given it up.
-    pub fn first_holder(&self, partition: impl Into<PartitionIndex>) -> Option<MemberIndex> {
-        let index = self.first_place(self.model.own_partition(partition.into())?)?;
-        Some(MemberIndex { stamp: self.model.stamp(), index })
-    }
-
     /// Says something to one member beside its partitions, which it reads with `assigned.told::<U>()`.
     ///
     /// Written with the assigner's codec, or the crate's preferred one beside raw metadata. It travels with the
@@ -190,7 +172,7 @@ impl GroupAssignment {
             return self.fault(PlanFault::OtherGroup);
         };
         let codec = match self.codec {
-            MetadataCodec::Raw => MetadataCodec::preferred(),
+            MetadataCodec::Raw | MetadataCodec::Parts => MetadataCodec::preferred(),
             codec => codec,
         };
         match codec.write(words) {
@@ -212,18 +194,6 @@ impl GroupAssignment {
         let lists = self.by_member();
         let members = self.model.members().iter().zip(0..);
         members.map(|(member, place)| (member.id.to_string(), lists.partitions(place))).collect()
-    }
-
-    /// What members stand by for, by member id, with every member: for tests and for people.
-    pub fn standbys_by_name(&self) -> BTreeMap<String, Partitions> {
-        let members = self.model.members().iter().zip(0..);
-        let given = self.by_name();
-        members
-            .filter_map(|(member, place)| {
-                let standbys = self.standbys(place, given.get(member.id.as_str())?);
-                Some((member.id.to_string(), standbys))
-            })
-            .collect()
     }
 
     pub(crate) fn model(&self) -> &Arc<Model> {
@@ -254,6 +224,30 @@ impl GroupAssignment {
         self.told.get(&member)
     }
 
+    /// Says to a member what is in bytes already.
+    pub(super) fn set_told(&mut self, member: u32, told: Told) {
+        self.told.insert(member, told);
+    }
+
+    /// How often partitions of a topic are given, if all of the plan are given so often.
+    pub(super) fn coverage_of(&self, topic: u32, of_all: Coverage) -> Coverage {
+        let of_topic = self.coverage.as_ref().and_then(|coverage| coverage.get(topic as usize));
+        of_topic.copied().unwrap_or(of_all)
+    }
+
+    /// The same of a partition.
+    pub(super) fn coverage_of_partition(&self, partition: u32, of_all: Coverage) -> Coverage {
+        match self.coverage {
+            Some(_) => self.coverage_of(self.model.topic_of(partition), of_all),
+            None => of_all,
+        }
+    }
+
+    /// Says how often partitions of each topic are given, where that is not the same for all.
+    pub(super) fn set_coverage(&mut self, by_topic: Option<Arc<[Coverage]>>) {
+        self.coverage = by_topic;
+    }
+
     /// When another round is asked for.
     pub(crate) fn wanted_rebalance(&self) -> Option<Duration> {
         self.rebalance_after
@@ -269,33 +263,6 @@ impl GroupAssignment {
         // Few partitions have more than one holder, and most plans have none such.
         let more = if self.more.is_empty() { None } else { self.more.get(&partition) };
         first.into_iter().chain(more.into_iter().flatten().copied())
-    }
-
-    /// Who has the first copy of the partition at this place.
-    pub(crate) fn first_place(&self, partition: u32) -> Option<u32> {
-        let first = self.first.get(partition as usize).copied().filter(|first| *first != NONE);
-        first.filter(|_| !self.without_first.contains(&partition))
-    }
-
-    /// What a member holds and stands by for: others have the first copies, or nobody has.
-    pub(crate) fn standbys(&self, member: u32, given: &Partitions) -> Partitions {
-        let mut standbys = Partitions::new();
-        if self.more.is_empty() && self.without_first.is_empty() {
-            return standbys;
-        }
-        for (topic, numbers) in given.by_topic() {
-            let places = numbers
-                .iter()
-                .filter_map(|number| Some((*number, self.model.partition_index(topic, *number)?)));
-            let stands_by = |place: &(i32, u32)| self.first_place(place.1) != Some(member);
-            standbys.insert_all(topic, places.filter(stands_by).map(|(number, _)| number));
-        }
-        standbys
-    }
-
-    /// Makes all holders of a partition stand by.
-    pub(crate) fn keep_first_copy_back(&mut self, partition: u32) {
-        self.without_first.insert(partition);
     }
 
     /// Gives by place; both places are this group's.

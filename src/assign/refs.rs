@@ -90,6 +90,12 @@ impl<'a, T> MemberRef<'a, T> {
         self.index as usize
     }
 
+    /// The place of its subscription among the distinct ones.
+    #[cfg(any(test, feature = "cli", feature = "test-util"))]
+    pub(crate) fn subscription_position(self) -> usize {
+        self.entry().map_or(0, |member| member.subscription as usize)
+    }
+
     /// A small value that names it, to be kept.
     pub fn index(self) -> MemberIndex {
         MemberIndex { stamp: self.model().stamp(), index: self.index }

@@ -42,13 +42,33 @@ pub(crate) fn run_assign(
     told: &[Result<MetadataPayload, MetadataError>],
     gathered: Gathered,
 ) -> Result<GroupAssignment, AssignFailure> {
-    let plan = catch_unwind(AssertUnwindSafe(|| assigner.plan(model, told, gathered)))
-        .map_err(|panic| AssignFailure::Panicked(panic_message(panic)))??;
-    if plan.model().stamp() != model.stamp() {
-        return Err(InvalidPlan::OtherGroup.into());
-    }
-    validate(&plan, assigner.coverage())?;
+    let plan = try_assign(assigner, model, told, gathered)?;
+    check_plan(&plan, assigner, model)?;
     Ok(plan)
+}
+
+/// Whether a plan of this assigner for this group can be.
+pub(crate) fn check_plan(
+    plan: &GroupAssignment,
+    assigner: &ErasedAssigner,
+    model: &Model,
+) -> Result<(), InvalidPlan> {
+    match plan.model().stamp() == model.stamp() {
+        true => validate(plan, assigner.coverage()),
+        false => Err(InvalidPlan::OtherGroup),
+    }
+}
+
+/// Runs an assigner and takes what comes out as it is: for measuring the call alone.
+pub(crate) fn try_assign(
+    assigner: &ErasedAssigner,
+    model: &Arc<Model>,
+    told: &[Result<MetadataPayload, MetadataError>],
+    gathered: Gathered,
+) -> Result<GroupAssignment, AssignFailure> {
+    catch_unwind(AssertUnwindSafe(|| assigner.plan(model, told, gathered)))
+        .map_err(|panic| AssignFailure::Panicked(panic_message(panic)))?
+        .map_err(AssignFailure::Refused)
 }
 
 /// What a panic said.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
+use super::index::{MemberIndex, PartitionIndex};
 use super::refs::{MemberRef, PartitionRef};
 use super::solver::{Priority, Wishes, solve};
 use super::sticky_problem::{Asked, problem};
@@ -38,6 +40,8 @@ pub struct StickyPlanner<'f, T = ()> {
     broker_rack: Option<Box<BrokerRack<'f>>>,
     capacity: Option<Box<Capacity<'f, T>>>,
     weight: Option<Box<Weight<'f>>>,
+    #[cfg(feature = "cli")]
+    forced: Option<(u32, u32)>,
 }
 
 pub(super) type MemberRack<'f, T> = dyn Fn(MemberRef<'_, T>) -> Option<String> + 'f;
@@ -74,7 +78,7 @@ impl Racks {
         matches!(self, Self::LeadersAfterMoves | Self::LeadersBeforeMoves)
     }
 
-    fn priority(self) -> Priority {
+    pub(super) fn priority(self) -> Priority {
         match self {
             Self::BeforeMoves | Self::LeadersBeforeMoves => Priority::RacksThenMoves,
             Self::Ignored | Self::AfterMoves | Self::LeadersAfterMoves => Priority::MovesThenRacks,
@@ -92,6 +96,8 @@ impl<'f, T> StickyPlanner<'f, T> {
             broker_rack: None,
             capacity: None,
             weight: None,
+            #[cfg(feature = "cli")]
+            forced: None,
         }
     }
 
@@ -147,6 +153,18 @@ impl<'f, T> StickyPlanner<'f, T> {
         self
     }
 
+    /// Gives this partition to this member, whatever that costs: to find out what it costs.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn force(
+        mut self,
+        member: impl Into<MemberIndex>,
+        partition: impl Into<PartitionIndex>,
+    ) -> Self {
+        self.forced = Some((member.into().index, partition.into().index));
+        self
+    }
+
     /// The plan for a group, or for the topics of it that a view shows.
     pub fn plan(&self, group: &GroupSubscription<T>) -> GroupAssignment {
         let asked = Asked {
@@ -158,6 +176,10 @@ impl<'f, T> StickyPlanner<'f, T> {
         };
         let wishes = Wishes { priority: self.racks.priority(), slack: self.slack };
         let mut problem = problem(group, &asked);
+        #[cfg(feature = "cli")]
+        if let Some((member, partition)) = self.forced {
+            problem.force(member, partition);
+        }
         let mut owners = solve(&problem, &wishes);
         // What somebody still holds goes to its next member one round later, and that round plans anew. So this one
         // plans what that will, and the target stays the same until it is reached.

@@ -21,6 +21,13 @@ pub(super) struct Asked<'a, T> {
     pub(super) weight: Option<&'a Weight<'a>>,
 }
 
+impl<T> Asked<'_, T> {
+    /// Nothing but what racks are to count for.
+    pub(super) fn of(racks: Racks) -> Self {
+        Self { racks, member_rack: None, broker_rack: None, capacity: None, weight: None }
+    }
+}
+
 /// The problem that a group is, as far as its view shows topics.
 pub(super) fn problem<'g, T>(group: &'g GroupSubscription<T>, asked: &Asked<'_, T>) -> Problem<'g> {
     let model = &*group.model;

@@ -102,10 +102,11 @@ impl GroupAssignment {
     ///
     /// The leader tells them by itself, see [`Event::FewCopies`](crate::Event::FewCopies); this is for tests.
     pub fn few_copies(&self, coverage: Coverage) -> Vec<FewCopies> {
-        let Coverage::Copies(wanted) = coverage else { return Vec::new() };
-        let (model, wanted) = (self.model(), usize::from(wanted));
+        let model = self.model();
         let topics = model.topics().iter().zip(0..).filter(|(topic, _)| topic.count > 0);
         let few = topics.filter_map(|(topic, place)| {
+            let Coverage::Copies(wanted) = self.coverage_of(place, coverage) else { return None };
+            let wanted = usize::from(wanted);
             let copies = model.subscribers(place).len();
             let is_few = copies > 0 && copies < wanted;
             is_few.then(|| FewCopies { topic: Arc::clone(&topic.name), copies, wanted })
@@ -135,6 +136,7 @@ pub(crate) fn validate(plan: &GroupAssignment, coverage: Coverage) -> Result<(),
     let mut seldom: Option<(u32, usize, usize)> = None;
     let mut others = 0;
     for (topic, place) in model.topics().iter().zip(0..) {
+        let coverage = plan.coverage_of(place, coverage);
         let fewest = fewest_holders(model, place, coverage);
         for partition in topic.first..topic.first + topic.count {
             let mut holders = 0;

@@ -25,6 +25,8 @@ pub struct GroupSubscription<T = ()> {
     pub(super) model: Arc<Model>,
     /// Which topics this view shows; all where there is none.
     pub(super) mask: Option<Arc<[bool]>>,
+    /// The missing topics that it shows; all where there is none.
+    pub(super) missing: Option<Arc<[MissingTopic]>>,
     pub(super) column: Arc<[Result<T, MetadataError>]>,
     pub(super) gathered: Gathered,
     /// How the plan's words to members are written.
@@ -38,7 +40,7 @@ impl<T> GroupSubscription<T> {
         gathered: Gathered,
         codec: MetadataCodec,
     ) -> Self {
-        Self { model, mask: None, column, gathered, codec }
+        Self { model, mask: None, missing: None, column, gathered, codec }
     }
 
     /// Kafka: `group.id`.
@@ -97,6 +99,12 @@ impl<T> GroupSubscription<T> {
         Some(PartitionRef { topic: TopicRef::at(&self.model, topic)?, index: partition })
     }
 
+    /// A partition by its place; none if there are not so many.
+    #[cfg(feature = "cli")]
+    pub(crate) fn partition_at(&self, place: u32) -> Option<PartitionRef<'_>> {
+        self.partition(PartitionIndex { stamp: self.model.stamp(), index: place })
+    }
+
     /// The members that subscribe to a topic, in order.
     pub fn subscribers<'g>(&'g self, topic: &str) -> Subscribers<'g, T> {
         let topic = self.model.topic_index(topic).filter(|topic| self.shows(*topic));
@@ -117,7 +125,7 @@ impl<T> GroupSubscription<T> {
     /// No plan can hold them; whether that matters is the assigner's choice
     /// ([`AssignError::MissingTopics`]).
     pub fn missing_topics(&self) -> &[MissingTopic] {
-        self.model.missing_topics()
+        self.missing.as_deref().unwrap_or_else(|| self.model.missing_topics())
     }
 
     /// What the leader's `Gather` brought; none without one, after its failure, or if it brought another type.
@@ -150,6 +158,11 @@ impl<T> GroupSubscription<T> {
         Self { mask: Some(mask), ..self.clone() }
     }
 
+    /// The same with only some topics, existing or missing.
+    pub(super) fn within(self, scope: Scope) -> Self {
+        Self { mask: Some(scope.mask), missing: Some(scope.missing), ..self }
+    }
+
     #[cfg(test)]
     pub(crate) fn model(&self) -> &Arc<Model> {
         &self.model
@@ -173,6 +186,7 @@ impl<T> Clone for GroupSubscription<T> {
         Self {
             model: Arc::clone(&self.model),
             mask: self.mask.clone(),
+            missing: self.missing.clone(),
             column: Arc::clone(&self.column),
             gathered: self.gathered.clone(),
             codec: self.codec,
@@ -189,6 +203,31 @@ impl<T> fmt::Debug for GroupSubscription<T> {
             .field("topics", &self.model.topics().len())
             .field("partitions", &self.model.partition_count())
             .finish_non_exhaustive()
+    }
+}
+
+/// Some of a group's topics.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    mask: Arc<[bool]>,
+    missing: Arc<[MissingTopic]>,
+}
+
+impl Scope {
+    /// Says of each topic whether it is in the scope, and which missing ones are.
+    pub(super) fn new(
+        mask: impl IntoIterator<Item = bool>,
+        missing: impl IntoIterator<Item = MissingTopic>,
+    ) -> Self {
+        Self { mask: mask.into_iter().collect(), missing: missing.into_iter().collect() }
+    }
+
+    pub(super) fn shows(&self, topic: u32) -> bool {
+        self.mask.get(topic as usize).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.missing.is_empty() && !self.mask.contains(&true)
     }
 }
 

@@ -22,14 +22,14 @@ impl GroupAssignment {
     pub fn withhold(&mut self, coverage: Coverage) -> Partitions {
         let mut withheld = Partitions::new();
         let model = Arc::clone(self.model());
-        let most = coverage.most_holders();
-        if most == usize::MAX || !model.members().iter().any(|member| member.holds) {
+        if !model.members().iter().any(|member| member.holds) {
             return withheld;
         }
         let claimants = Claimants::of(&model);
         let mut claims = Vec::new();
         for partition in 0..model.partition_count() as u32 {
-            if claimants.of_partition(partition).is_empty() {
+            let most = self.coverage_of_partition(partition, coverage).most_holders();
+            if most == usize::MAX || claimants.of_partition(partition).is_empty() {
                 continue;
             }
             claimants.sorted(partition, &mut claims);
@@ -52,15 +52,20 @@ impl GroupAssignment {
 }
 
 /// The plan in which every member keeps what it validly claims and still subscribes to.
+///
+/// `by_topic` says how often partitions of each topic are given, where that is not the same for all.
 pub(crate) fn keep_claims(
     model: &Arc<Model>,
     coverage: Coverage,
+    by_topic: Option<Arc<[Coverage]>>,
     codec: MetadataCodec,
 ) -> GroupAssignment {
     let mut plan = GroupAssignment::new(Arc::clone(model), codec);
-    let (most, claimants) = (coverage.most_holders(), Claimants::of(model));
+    plan.set_coverage(by_topic);
+    let claimants = Claimants::of(model);
     let mut claims = Vec::new();
     for (topic, place) in model.topics().iter().zip(0..) {
+        let most = plan.coverage_of(place, coverage).most_holders();
         for partition in topic.first..topic.first + topic.count {
             claimants.sorted(partition, &mut claims);
             let valid = Standing::of(&claims, most).valid.iter().map(|(_, member)| *member);
@@ -285,7 +290,8 @@ mod tests {
         let group = group().member("a", ["t"], ()).owns([("t", 0), ("t", 1)], 7);
         let group = group.standing_by([("t", 0), ("t", 1)]);
         let group = group.member("b", ["t"], ()).owns([("t", 0)], 7).build();
-        let kept = keep_claims(group.model(), Coverage::Copies(2), MetadataCodec::preferred());
+        let kept =
+            keep_claims(group.model(), Coverage::Copies(2), None, MetadataCodec::preferred());
         let firsts: Vec<_> = group
             .partitions()
             .map(|at| kept.first_holder(at).and_then(|first| group.member(first)).map(|m| m.id()))
@@ -300,7 +306,8 @@ mod tests {
             .member("a", ["t"], ())
             .owns([("t", 0), ("t", 1), ("left", 0)], 7);
         let group = group.member("b", ["t"], ()).owns([("t", 1)], 6).build();
-        let kept = keep_claims(group.model(), Coverage::ExactlyOnce, MetadataCodec::preferred());
+        let codec = MetadataCodec::preferred();
+        let kept = keep_claims(group.model(), Coverage::ExactlyOnce, None, codec);
         assert_eq!(format!("{kept:?}"), r#"{"a": {"t": [0, 1]}, "b": {}}"#);
     }
 }

@@ -221,6 +221,11 @@ impl HandOver {
         self.lock().ledger.uncommitted(of)
     }
 
+    /// The same of what is not being given up.
+    pub(super) fn uncommitted_open(&self) -> Marks {
+        self.lock().ledger.uncommitted_open()
+    }
+
     pub(super) fn committed(&self, marks: &Marks) {
         self.lock().ledger.committed(marks);
     }

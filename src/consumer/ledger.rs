@@ -111,13 +111,21 @@ impl Ledger {
 
     /// What is marked and not known to be committed: of all partitions, or of these.
     pub(super) fn uncommitted(&self, of: Option<&Partitions>) -> Marks {
-        let wanted = |partition: &TopicPartition| {
+        self.marks(|partition, _| {
             of.is_none_or(|of| of.contains(partition.topic(), partition.partition()))
-        };
+        })
+    }
+
+    /// The same of all that are open. Whoever closes the others commits them, and is the last to do so.
+    pub(super) fn uncommitted_open(&self) -> Marks {
+        self.marks(|_, account| account.open)
+    }
+
+    fn marks(&self, wanted: impl Fn(&TopicPartition, &Account) -> bool) -> Marks {
         let marked = self.accounts.iter().filter(|(_, account)| !account.stands_by);
         let marked = marked.filter_map(|(partition, account)| {
             let mark = account.mark.as_ref().filter(|_| account.marked() > account.committed)?;
-            wanted(partition).then(|| (partition.clone(), mark.clone()))
+            wanted(partition, account).then(|| (partition.clone(), mark.clone()))
         });
         Marks { offsets: marked.collect(), until: self.last }
     }
@@ -232,6 +240,7 @@ mod tests {
         assert!(!ledger.is_open(&orders(), epoch));
         assert!(ledger.is_in_work(&set()));
         assert!(ledger.mark(&place));
+        assert!(ledger.uncommitted_open().offsets.is_empty());
         assert!(!ledger.is_in_work(&set()));
         ledger.forget(&set());
         assert!(!ledger.mark(&place));

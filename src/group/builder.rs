@@ -141,6 +141,16 @@ impl GroupMemberBuilder {
         self
     }
 
+    /// How long this member, when it leads, waits for more joiners before it plans for some who came: forty members
+    /// that start within seconds then cost a few generations, and not forty. Use it where deployments start many members
+    /// at once, above all eager ones. At most four delays in a row, however many keep coming. The trap: an eager group
+    /// stands still meanwhile. A member that leaves or changes is not waited for. Ours, as a property
+    /// `settle.delay.ms`: 0 to a quarter of `max.poll.interval.ms`. Default: 0, plan at once.
+    pub fn settle_delay(mut self, delay: Duration) -> Self {
+        self.options.settle_delay = delay;
+        self
+    }
+
     /// Whether closing leaves the group (KIP-1092). Default: a dynamic member leaves, a static one stays.
     pub fn leave_policy(mut self, policy: LeavePolicy) -> Self {
         self.options.leave_policy = policy;

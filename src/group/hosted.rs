@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::assign::RebalanceProtocol;
 use crate::client::Topics;
 use crate::protocol::{Facts, GroupProtocol, JobError, Led, Plan, Rejoin};
 use crate::subscription::{self, ConsumerNotice, ConsumerProtocol, PlanSeen};
@@ -18,6 +19,11 @@ pub(crate) trait Hosted: GroupProtocol {
     fn cluster_changed(&mut self, cluster: &Arc<Cluster>, jitter: f64) -> Reaction<Self::Notice> {
         let _ = (cluster, jitter);
         Reaction { rejoin: None, notices: Vec::new() }
+    }
+
+    /// What happens to what is held when a round begins.
+    fn rebalance_protocol(&self) -> RebalanceProtocol {
+        RebalanceProtocol::Eager
     }
 
     /// Whether describing runs no code of the application's, and need not leave the driver's thread.
@@ -64,6 +70,13 @@ impl Hosted for ConsumerProtocol {
     fn cluster_changed(&mut self, cluster: &Arc<Cluster>, jitter: f64) -> Reaction<ConsumerNotice> {
         let subscription::Reaction { rejoin, notices } = self.cluster_changed(cluster, jitter);
         Reaction { rejoin, notices }
+    }
+
+    fn rebalance_protocol(&self) -> RebalanceProtocol {
+        match self.is_cooperative() {
+            true => RebalanceProtocol::Cooperative,
+            false => RebalanceProtocol::Eager,
+        }
     }
 
     fn describes_alone(&self) -> bool {

@@ -21,7 +21,10 @@ use super::options::Options;
 use super::properties::{Plane, plane};
 use super::settings::Settings;
 use super::status::Status;
-use crate::assign::{ErasedAssigner, RangeAssigner, RoundRobinAssigner};
+use crate::assign::{
+    EagerStickyAssigner, ErasedAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner,
+    StickyAssigner,
+};
 use crate::client::{Client, ClientError, ClientOptions, Topics};
 use crate::error::Error;
 use crate::subscription::{ConsumerOptions, ConsumerProtocol, Selection};
@@ -36,6 +39,7 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     let assigners = assigners(&builder)?;
     refuse_what_nobody_reads(&builder.options)?;
     let mut settings = Settings::check(builder.options)?;
+    warn_of_eager_ones(&settings, &assigners);
     let client = match builder.client {
         Some(client) => client,
         None => client(&settings.options, builder.runtime)?,
@@ -99,8 +103,7 @@ pub(super) fn start<P: Hosted>(
     gatherer: Option<Arc<dyn Gatherer>>,
 ) -> Started<P> {
     let (commands, received) = mpsc::channel(COMMANDS);
-    let (publish, status) =
-        watch::channel(Status::new(&settings.group_id, settings.group_instance_id.clone()));
+    let (publish, status) = watch::channel(Status::new(&settings, protocol.rebalance_protocol()));
     let mailbox = Arc::new(Mailbox::new());
     let driver = Driver::new(Parts {
         settings,
@@ -126,6 +129,25 @@ pub(super) fn start<P: Hosted>(
         #[cfg(any(test, feature = "test-util"))]
         polls,
     }
+}
+
+/// One eager name in the list makes every round eager, whichever name the group chooses.
+fn warn_of_eager_ones(settings: &Settings, assigners: &[ErasedAssigner]) {
+    let is_cooperative =
+        |assigner: &&ErasedAssigner| assigner.protocols().contains(&RebalanceProtocol::Cooperative);
+    let (cooperative, eager): (Vec<_>, Vec<_>) = assigners.iter().partition(is_cooperative);
+    if cooperative.is_empty() || eager.is_empty() {
+        return;
+    }
+    let names = |assigners: Vec<&ErasedAssigner>| -> Vec<String> {
+        assigners.iter().map(|assigner| assigner.name().to_string()).collect()
+    };
+    warn!(
+        group = settings.group_id,
+        eager = names(eager).join(","),
+        cooperative = names(cooperative).join(","),
+        "rounds are eager, whichever assigner the group chooses, since not all that are listed allow cooperative ones"
+    );
 }
 
 /// What a member of type "consumer" is, from its settings and its machine.
@@ -224,6 +246,10 @@ fn named(name: &str, given: &[ErasedAssigner]) -> Result<ErasedAssigner, Error> 
     let built_in = match name.trim_start_matches("org.apache.kafka.clients.consumer.") {
         "range" | "RangeAssignor" => ErasedAssigner::new(RangeAssigner::default()),
         "roundrobin" | "RoundRobinAssignor" => ErasedAssigner::new(RoundRobinAssigner::default()),
+        "sticky" | "StickyAssignor" => ErasedAssigner::new(EagerStickyAssigner::default()),
+        "cooperative-sticky" | "CooperativeStickyAssignor" => {
+            ErasedAssigner::new(StickyAssigner::default())
+        }
         _ => {
             let problem = format!("`{name}` is neither built in nor given by `.assigner()`");
             return Err(Error::option("partition.assignment.strategy", problem));

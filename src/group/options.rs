@@ -44,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) connection_setup_timeout: Duration,
     /// `close.timeout.ms`, ours.
     pub(crate) close_timeout: Duration,
+    /// `settle.delay.ms`, ours.
+    pub(crate) settle_delay: Duration,
     /// Whether closing leaves.
     pub(crate) leave_policy: LeavePolicy,
     /// `allow.foreign.commits`, ours.
@@ -84,6 +86,7 @@ impl Default for Options {
             connections_max_idle: ms(540_000),
             connection_setup_timeout: ms(10_000),
             close_timeout: ms(30_000),
+            settle_delay: ms(0),
             leave_policy: LeavePolicy::Auto,
             allow_foreign_commits: false,
             degrade_to_dynamic: false,
@@ -161,6 +164,7 @@ impl Options {
             "connections.max.idle.ms" => &mut self.connections_max_idle,
             "socket.connection.setup.timeout.ms" => &mut self.connection_setup_timeout,
             "close.timeout.ms" => &mut self.close_timeout,
+            "settle.delay.ms" => &mut self.settle_delay,
             "auto.commit.interval.ms" => &mut self.auto_commit_interval,
             _ => return Err(wrong(name, "is not a property that this crate reads")),
         })

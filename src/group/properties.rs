@@ -49,6 +49,7 @@ pub const PROPERTIES: &[Property] = &[
     own("retry.backoff.max.ms"),
     own("retry.backoff.ms"),
     own("session.timeout.ms"),
+    own("settle.delay.ms"),
     own("socket.connection.setup.timeout.ms"),
     refused("allow.auto.create.topics", "this crate never creates topics: create them first"),
     refused(

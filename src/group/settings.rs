@@ -54,6 +54,7 @@ impl Settings {
             retry_backoff: options.retry_backoff.0,
             retry_backoff_max: options.retry_backoff.1,
             api_timeout: options.default_api_timeout,
+            settle_delay: options.settle_delay,
             allow_foreign_commits: options.allow_foreign_commits,
             leave_policy: options.leave_policy,
         }
@@ -113,6 +114,12 @@ fn check_times(options: &Options) -> Result<(), Error> {
             return Err(Error::option(property, "is shorter than the first back-off"));
         }
     }
+    if options.settle_delay > *max_poll_interval / 4 {
+        return Err(Error::option(
+            "settle.delay.ms",
+            "is longer than a quarter of max.poll.interval.ms, which the group has for the whole round",
+        ));
+    }
     match heartbeat_interval {
         Some(interval) if interval.is_zero() => {
             Err(Error::option("heartbeat.interval.ms", "is zero"))
@@ -162,6 +169,7 @@ mod tests {
             problem(|options| options.heartbeat_interval = Some(ms(0))),
             Some("heartbeat.interval.ms")
         );
+        assert_eq!(problem(|options| options.settle_delay = ms(75_001)), Some("settle.delay.ms"));
         assert_eq!(
             problem(|options| options.retry_backoff = (ms(100), ms(50))),
             Some("retry.backoff.max.ms")

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::settings::Settings;
+use crate::assign::RebalanceProtocol;
 use crate::error::Error;
 use crate::membership::MemberState;
 use crate::protocol::Cause;
@@ -24,6 +26,8 @@ pub struct Status<H> {
     pub generation: Generation,
     /// The protocol that the broker chose.
     pub protocol: Option<String>,
+    /// What happens to what is held when a round begins: cooperative only if every assigner that is listed allows it.
+    pub rebalance_protocol: RebalanceProtocol,
     /// Who leads that generation.
     pub leader: MemberId,
     /// Whether it leads that generation.
@@ -81,14 +85,15 @@ pub struct Counters {
 }
 
 impl<H: Default> Status<H> {
-    pub(crate) fn new(group_id: &str, group_instance_id: Option<GroupInstanceId>) -> Self {
+    pub(crate) fn new(settings: &Settings, rebalance_protocol: RebalanceProtocol) -> Self {
         Self {
-            group_id: Arc::from(group_id),
+            group_id: Arc::from(settings.group_id.as_str()),
             member_id: MemberId::default(),
-            group_instance_id,
+            group_instance_id: settings.group_instance_id.clone(),
             state: MemberState::Unjoined,
             generation: Generation::NONE,
             protocol: None,
+            rebalance_protocol,
             leader: MemberId::default(),
             is_leader: false,
             assignment: H::default(),

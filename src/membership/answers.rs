@@ -108,6 +108,7 @@ impl<H: Holding> Membership<H> {
             Timer::Session => self.on_ownership_over(now),
             Timer::Revocation => self.on_revocation_over(now),
             Timer::Scheduled => self.on_scheduled(),
+            Timer::Settle => self.on_settled(),
             Timer::AskAgain => self.on_ask_again(now),
             Timer::Progress => self.on_stalled(now),
             Timer::Close => self.on_close_deadline(now),

@@ -27,6 +27,8 @@ pub(crate) struct MembershipConfig {
     pub(crate) retry_backoff_max: Duration,
     /// Kafka: `default.api.timeout.ms`: how long a group without a common protocol is tried.
     pub(crate) api_timeout: Duration,
+    /// How long a leader waits for more joiners before it plans for some who came.
+    pub(crate) settle_delay: Duration,
     /// Whether offsets of what this member does not hold may be committed: the broker would accept them.
     pub(crate) allow_foreign_commits: bool,
     /// Whether closing leaves.

@@ -17,6 +17,9 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(3);
 /// No plan makes us beat more often.
 const SHORTEST_TOLD: Duration = Duration::from_millis(50);
 
+/// How long a round that a plan announced is listened for. Whoever must begin it may have work to finish first.
+const HURRY: Duration = Duration::from_secs(2);
+
 /// The heart.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
@@ -26,6 +29,8 @@ pub(super) struct Heartbeats {
     due: bool,
     /// What the plan said about the interval.
     pub(super) told_interval: Option<Duration>,
+    /// What it said about the moment until the next round, and when that is over.
+    hurried: Option<(Duration, Instant)>,
     /// How often the interval was doubled because answers carried a throttle time.
     stretched: u32,
     failures: u32,
@@ -33,8 +38,6 @@ pub(super) struct Heartbeats {
     pub(super) alive: Option<Instant>,
     /// When what was answered last without a rebalance was sent: no round began before.
     pub(super) calm: Option<Instant>,
-    /// A heartbeat said that the round is over whose JoinGroup we wait for.
-    is_overtaken: bool,
     /// The application knows that the coordinator refuses the group to us.
     unauthorized: bool,
 }
@@ -85,7 +88,6 @@ impl<H: Holding> Membership<H> {
     /// that we asked for (an unchanged follower, a static member that came back) or started it a while ago.
     pub(super) fn start_heartbeats(&mut self, now: Instant, join: &InFlight, is_new: bool) {
         self.heartbeats.failures = 0;
-        self.heartbeats.is_overtaken = false;
         if is_new {
             self.heartbeats.alive = self.heartbeats.alive.max(Some(join.at));
         }
@@ -95,7 +97,8 @@ impl<H: Holding> Membership<H> {
             self.identity.group_instance_id.is_some() && join.identity.member_id.is_empty();
         let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
         self.heartbeats.due = at_once;
-        let next = after(now, self.interval());
+        self.heartbeats.hurried = None;
+        let next = after(now, self.interval(now));
         self.timers.set(Timer::Heartbeat, next);
     }
 
@@ -148,7 +151,7 @@ impl<H: Holding> Membership<H> {
                 self.heard_from_coordinator();
                 if is_current {
                     self.acknowledged(sent.at);
-                    self.on_rebalance();
+                    self.on_rebalance(now);
                 }
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -162,7 +165,10 @@ impl<H: Holding> Membership<H> {
                 self.lose_coordinator(now);
                 self.beat_after_failure(now);
             }
-            Recovery::RejoinLost if matches!(self.round.step, Step::Joining) => {
+            // No loss: the next generation's leader knows what we hold.
+            Recovery::RejoinLost
+                if matches!(self.round.step, Step::Joining) && self.was_waited_for(now) =>
+            {
                 self.on_overtaken(now);
                 self.beat_later(now, sent, beat.throttle);
             }
@@ -182,18 +188,34 @@ impl<H: Holding> Membership<H> {
         }
     }
 
-    /// The round has ended, and the answer to our JoinGroup is on its way, or was lost: then it is asked for again, as
-    /// who does not sync is thrown out.
+    /// Whether a generation that came after ours has us in it because of our JoinGroup. Without one a dynamic member is
+    /// unknown to it. A static one is kept with what it said before, as soon as a round can have ended without it.
+    pub(super) fn was_waited_for(&self, now: Instant) -> bool {
+        let is_member = self.identity.generation.is_some();
+        let is_static = self.identity.group_instance_id.is_some();
+        is_member && (!is_static || self.round_ends_after().is_some_and(|end| now < end))
+    }
+
+    /// The answer to our JoinGroup or SyncGroup is on its way, or was lost: then it is asked for again, since the round
+    /// goes on without who does not come back.
     fn on_overtaken(&mut self, now: Instant) {
-        if std::mem::replace(&mut self.heartbeats.is_overtaken, true) {
+        if std::mem::replace(&mut self.round.is_overtaken, true) {
             self.on_ask_again(now);
         }
     }
 
-    /// Somebody joined, left or changed. Between JoinGroup and SyncGroup this is stale, or a broker of another make.
-    fn on_rebalance(&mut self) {
-        if self.state() == MemberState::Stable {
-            self.want(Cause::GroupRebalancing);
+    /// Somebody joined, left or changed. Said of the generation that we wait to sync, SyncGroup is refused for the same
+    /// reason, unless the broker is of another make (Redpanda says so until the plan is there).
+    fn on_rebalance(&mut self, now: Instant) {
+        match self.round.step {
+            Step::Syncing => self.on_overtaken(now),
+            // The plan is too old to be taken up, and will not get younger: no heartbeat is calm any more.
+            Step::Confirming { .. } => {
+                self.round.step = Step::Idle;
+                self.want(Cause::GroupRebalancing);
+            }
+            _ if self.state() == MemberState::Stable => self.want(Cause::GroupRebalancing),
+            _ => {}
         }
     }
 
@@ -229,8 +251,13 @@ impl<H: Holding> Membership<H> {
         if self.is_round_out() {
             return Some(session);
         }
-        let round = after(self.heartbeats.calm?, self.config.rebalance_timeout);
-        Some(session.min(round))
+        Some(session.min(self.round_ends_after()?))
+    }
+
+    /// No round ends before, unless we are part of it: it begins after the last heartbeat that knew of none, and then
+    /// waits for us.
+    fn round_ends_after(&self) -> Option<Instant> {
+        Some(after(self.heartbeats.calm?, self.config.rebalance_timeout))
     }
 
     /// By now the coordinator may have given what we hold to others. The id and the generation may still be good.
@@ -263,7 +290,7 @@ impl<H: Holding> Membership<H> {
         self.heartbeats.failures = 0;
         self.heartbeats.stretched =
             if throttle.is_zero() { 0 } else { self.heartbeats.stretched.saturating_add(1) };
-        let next = after(sent.at, self.interval());
+        let next = after(sent.at, self.interval(now));
         self.timers.set(Timer::Heartbeat, next.max(now));
     }
 
@@ -274,23 +301,29 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::Heartbeat, after(now, wait.min(self.longest_interval())));
     }
 
-    /// What the plan says of the interval. It counts from now on: a member that joined on the default would else be
-    /// the last to see who joins after it.
-    pub(super) fn take_interval(&mut self, now: Instant, told: Option<Duration>) {
-        if std::mem::replace(&mut self.heartbeats.told_interval, told) != told {
-            let next = after(now, self.interval());
+    /// What the plan says of the interval, usually and until the round that it announces. It counts from now on: a
+    /// member that joined on the default would else be the last to see who joins after it.
+    pub(super) fn take_intervals(
+        &mut self,
+        now: Instant,
+        told: Option<Duration>,
+        hurried: Option<Duration>,
+    ) {
+        let is_news = std::mem::replace(&mut self.heartbeats.told_interval, told) != told;
+        self.heartbeats.hurried = hurried.map(|hurried| (hurried, after(now, HURRY)));
+        if is_news || hurried.is_some() {
+            let next = after(now, self.interval(now));
             self.timers.bring_forward(Timer::Heartbeat, next);
         }
     }
 
-    fn interval(&mut self) -> Duration {
+    fn interval(&mut self, now: Instant) -> Duration {
         let longest = self.longest_interval();
         let told = self.heartbeats.told_interval.map(|told| told.max(SHORTEST_TOLD));
-        let interval = self
-            .config
-            .heartbeat_interval
-            .or(told)
-            .unwrap_or(DEFAULT_INTERVAL)
+        let usual = self.config.heartbeat_interval.or(told).unwrap_or(DEFAULT_INTERVAL);
+        let hurried = self.heartbeats.hurried.filter(|(_, until)| now < *until);
+        let interval = hurried
+            .map_or(usual, |(hurried, _)| usual.min(hurried.max(SHORTEST_TOLD)))
             .saturating_mul(1 << self.heartbeats.stretched.min(16));
         self.jitter.around(interval.min(longest), 10).min(longest)
     }

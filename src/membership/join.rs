@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use super::round::Step;
 use super::timers::{Timer, after};
 use super::{
-    Ended, Event, Failure, GroupRequest, GroupResponse, InFlight, Lane, Membership, Output, Role,
-    Work,
+    Ended, Event, Failure, GroupRequest, GroupResponse, InFlight, Lane, LossCause, Membership,
+    Output, Role, Work,
 };
 use crate::protocol::{Cause, Holding, Led, LedMember};
-use crate::types::{GroupInstanceId, MemberId};
+use crate::types::{Generation, GroupInstanceId, MemberId};
 use crate::wire::api::{JoinGroupRequest, JoinGroupResponse};
 use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
 
@@ -48,6 +48,7 @@ impl<H: Holding> Membership<H> {
         self.timers.set(Timer::RoundAnswer, deadline);
         let id = sent.id;
         self.round.out = Some(sent);
+        self.round.is_overtaken = false;
         self.ask_again_in_time(now, &request);
         self.outputs.push_back(Output::Send { id, lane: Lane::Rounds, request, deadline });
     }
@@ -64,9 +65,8 @@ impl<H: Holding> Membership<H> {
     }
 
     pub(super) fn on_ask_again(&mut self, now: Instant) {
-        let (Some(request), Some(sent)) = (self.round.asked.take(), self.round.out.take()) else {
-            return;
-        };
+        let Some(request) = self.round.asked.take() else { return };
+        let Some(sent) = self.round.out.take() else { return };
         self.note_abandoned(now, &sent);
         self.drop_rounds();
         let span = self.parked_span().max(self.config.request_timeout);
@@ -103,9 +103,13 @@ impl<H: Holding> Membership<H> {
                 return self.fail(now, ended);
             }
         };
-        // An unchanged follower is answered at once, which starts neither a generation nor its session.
+        if self.has_missed_one(now, joined.generation) {
+            self.lose_all(now, LossCause::GenerationOver);
+        }
+        // An unchanged follower is answered at once, which starts neither a generation nor its session. The generation
+        // may even be news to it, if it is static and was absent.
         let starts = self.round.id_is_pending
-            || (self.identity.generation.is_some() && joined.generation > self.identity.generation);
+            || joined.generation > self.identity.generation && self.was_waited_for(now);
         let is_new = sent.identity.member_id.is_empty() || starts && !self.round.join_is_lost;
         self.round.join_is_lost = false;
         self.adopt_id(&joined.member_id);
@@ -117,6 +121,12 @@ impl<H: Holding> Membership<H> {
         self.role = self.role_in(&joined);
         self.start_heartbeats(now, sent, is_new);
         self.divide(now, protocol, joined);
+    }
+
+    /// Whether a generation may have come and gone without us, whose leader did not know all that we hold.
+    fn has_missed_one(&self, now: Instant, joined: Generation) -> bool {
+        let next = self.identity.generation.0.saturating_add(1);
+        !self.held.is_empty() && joined.0 > next && !self.was_waited_for(now)
     }
 
     fn adopt_id(&mut self, member_id: &MemberId) {
@@ -175,13 +185,14 @@ impl<H: Holding> Membership<H> {
                 members: joined.members.into_iter().map(led_member).collect(),
                 skip_assignment: !is_leader,
             };
-            self.outputs.push_back(Output::Work { id, work: Work::Lead { led, deadline } });
             if is_leader {
                 self.round.step = Step::Leading(id);
-                return;
+                return self.lead_when_settled(now, id, led, deadline);
             }
             self.round.watching = Some(id);
+            self.outputs.push_back(Output::Work { id, work: Work::Lead { led, deadline } });
         }
+        self.forget_settling();
         self.send_sync(now, Vec::new());
     }
 

@@ -4,7 +4,7 @@
 //! gives out, then sleep no later than [`Membership::poll_timeout`].
 //!
 //! Inputs come in here (commands) and in `answers`. A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
-//! leader plans; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
+//! leader plans, sooner or later: `settle`; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
 //! out the error table, `leave` the end, and `events` holds what the application has yet to be told (`progress`:
 //! whether it asks).
 
@@ -23,13 +23,14 @@ mod progress;
 mod recover;
 mod round;
 mod rule;
+mod settle;
 mod sync;
 #[cfg(test)]
 mod tests;
 mod timers;
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use config::LeavePolicy;
 pub(crate) use config::MembershipConfig;
@@ -52,6 +53,7 @@ use self::jitter::Jitter;
 use self::leave::Ending;
 use self::recover::OwnFence;
 use self::round::{Round, Step, Then};
+use self::settle::Settling;
 use self::timers::Timers;
 use crate::protocol::{Cause, Holding};
 use crate::types::{Generation, MemberId};
@@ -100,6 +102,7 @@ pub(crate) struct Membership<H> {
     /// Lookups since the coordinator last answered as one.
     lookups: u32,
     round: Round<H>,
+    settling: Settling<H>,
     heartbeats: Heartbeats,
     commits: Commits<H>,
     fence: OwnFence,
@@ -161,6 +164,7 @@ impl<H: Holding> Membership<H> {
             coordinator: Coordinator::Unknown,
             lookups: 0,
             round: Round::new(jitter.next()),
+            settling: Settling::new(),
             jitter,
             heartbeats: Heartbeats::default(),
             commits: Commits::new(),
@@ -258,6 +262,12 @@ impl<H: Holding> Membership<H> {
     /// Asks for a round, with other bytes than the last one's.
     pub(crate) fn rejoin(&mut self, now: Instant, cause: Cause) {
         self.ask(cause);
+        self.advance(now);
+    }
+
+    /// Asks for a round in a while, unless one begins before: for what any round puts right.
+    pub(crate) fn rejoin_later(&mut self, now: Instant, cause: Cause, wait: Duration) {
+        self.schedule(now, cause, wait);
         self.advance(now);
     }
 

@@ -84,6 +84,8 @@ pub(super) struct Round<H> {
     pub(super) out: Option<InFlight>,
     /// The same, where it is to be sent again.
     pub(super) asked: Option<GroupRequest>,
+    /// A heartbeat said that its answer must have been given.
+    pub(super) is_overtaken: bool,
     /// The id we have is a fresh one (KIP-394): joining with it always makes a new generation.
     pub(super) id_is_pending: bool,
     /// A JoinGroup went unanswered. The coordinator may have taken it, and then answers the next one at once.
@@ -114,6 +116,7 @@ impl<H> Round<H> {
             nonce,
             out: None,
             asked: None,
+            is_overtaken: false,
             id_is_pending: false,
             join_is_lost: false,
             tries: 0,

@@ -98,6 +98,7 @@ impl<H: Holding> Membership<H> {
         if let Err(ended) = self.check_synced(&synced) {
             return self.fail(now, ended);
         }
+        self.note_settled();
         self.round.described = None;
         self.round.wanted = None;
         self.round.scheduled = None;
@@ -132,7 +133,7 @@ impl<H: Holding> Membership<H> {
         if !matches!(self.round.step, Step::Applying(work) if work == id) {
             return;
         }
-        self.take_interval(now, change.heartbeat_interval);
+        self.take_intervals(now, change.heartbeat_interval, change.hurried_interval);
         // What is given up first goes as it was, and nothing is committed by two meanwhile.
         self.standby.add(&change.standby);
         self.next_standby = change.standby;
@@ -194,15 +195,19 @@ impl<H: Holding> Membership<H> {
         }
     }
 
-    fn schedule(&mut self, now: Instant, cause: Cause, wait: Duration) {
-        if self.round.scheduled.is_none() {
+    /// The soonest wish counts: a round puts the others right, too.
+    pub(super) fn schedule(&mut self, now: Instant, cause: Cause, wait: Duration) {
+        let at = after(now, wait);
+        if self.timers.end_of(Timer::Scheduled).is_none_or(|end| at < end) {
             self.round.scheduled = Some(cause);
-            self.timers.set(Timer::Scheduled, after(now, wait));
+            self.timers.set(Timer::Scheduled, at);
         }
     }
 
+    /// Whoever was quicker has begun the round that this one was to be, and one more would change nothing.
     pub(super) fn on_scheduled(&mut self) {
-        if let Some(cause) = self.round.scheduled.take() {
+        let is_on = self.round.wanted.is_some();
+        if let Some(cause) = self.round.scheduled.take().filter(|_| !is_on) {
             self.ask(cause);
         }
     }

@@ -27,6 +27,8 @@ pub(super) enum Timer {
     CommitExpiry,
     /// The end must have come.
     Close,
+    /// The leader has waited for more joiners.
+    Settle,
     /// JoinGroup or SyncGroup is not answered.
     RoundAnswer,
     /// It is to be sent again before the round can end without us.
@@ -41,11 +43,12 @@ pub(super) enum Timer {
 
 impl Timer {
     /// In the order in which they are acted on when several have run out: losses first.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Session,
         Self::Revocation,
         Self::Close,
         Self::Progress,
+        Self::Settle,
         Self::RoundAnswer,
         Self::AskAgain,
         Self::HeartbeatAnswer,
@@ -86,7 +89,11 @@ impl Timers {
     }
 
     pub(super) fn runs(&self, timer: Timer) -> bool {
-        self.0.get(timer as usize).is_some_and(Option::is_some)
+        self.end_of(timer).is_some()
+    }
+
+    pub(super) fn end_of(&self, timer: Timer) -> Option<Instant> {
+        self.0.get(timer as usize).copied().flatten()
     }
 
     /// Stops and returns all that have run out.

@@ -58,6 +58,8 @@ pub struct LedMember {
 pub struct Needs {
     /// Topics whose partitions must be known and fresh.
     pub topics: BTreeSet<Arc<str>>,
+    /// Whether what is known of them is not fresh enough, however young it is: somebody knows more.
+    pub afresh: bool,
     /// Whether the application's `Gather` is wanted.
     pub gather: bool,
 }
@@ -148,6 +150,8 @@ pub struct Change<H, N> {
     pub rejoin: Option<Rejoin>,
     /// How often to beat from now on, where the plan told the group's size.
     pub heartbeat_interval: Option<Duration>,
+    /// Another round follows this one: how often to beat, for a moment, so as not to be the last to hear of it.
+    pub hurried_interval: Option<Duration>,
     /// What to tell the application.
     pub notices: Vec<N>,
 }

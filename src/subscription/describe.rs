@@ -171,13 +171,10 @@ impl Describing {
     }
 }
 
-/// Whether members may keep partitions while a round runs (KIP-429). Until that is finished every round is eager,
-/// whatever the assigners allow; this is the one place that says so.
-const COOPERATIVE_ROUNDS: bool = false;
-
-/// The ways to rebalance that a list of assigners leaves: those that all of them allow, as in Java.
+/// The ways to rebalance that a list of assigners leaves: those that all of them allow, as in Java. What is to be given
+/// up is decided before the broker has chosen one of them.
 pub(super) fn rounds_of(assigners: &[ErasedAssigner]) -> Rounds {
     let all = |protocol| assigners.iter().all(|assigner| assigner.protocols().contains(&protocol));
-    let cooperative = COOPERATIVE_ROUNDS && all(RebalanceProtocol::Cooperative);
+    let cooperative = all(RebalanceProtocol::Cooperative);
     Rounds { eager: !cooperative || all(RebalanceProtocol::Eager), cooperative }
 }

@@ -15,6 +15,9 @@ use super::watch::Watch;
 use crate::protocol::{Cause, Change, Joined, Rejoin};
 use crate::types::Partitions;
 
+/// Members that must all come back do so over a moment: the first one calls the others.
+const FOLLOW_UP_SPREAD: Duration = Duration::from_millis(50);
+
 /// How many complaints are remembered; the oldest are made again.
 const MOST_COMPLAINTS: usize = 64;
 
@@ -44,9 +47,6 @@ impl ConsumerProtocol {
         let revoke = joined.held.difference(&wanted);
         let add = wanted.difference(joined.held);
         let standbys = down.as_ref().map(|down| down.standbys.among(&wanted)).unwrap_or_default();
-        // Whoever stands by from now on has given something up, too.
-        let mut given_up = joined.held.intersection(&standbys).difference(&self.standbys);
-        given_up.extend_with(&revoke);
         self.standbys = standbys;
         self.prior = Some(StickyClaim { partitions: wanted, generation: joined.generation });
 
@@ -55,14 +55,15 @@ impl ConsumerProtocol {
         self.watch = self.watch_after(joined, down.as_ref(), outcome);
         let leaders = down.as_ref().filter(|_| joined.leads);
         let rejoin = self
-            .rejoin(joined, down.as_ref(), &unwanted, &given_up)
+            .rejoin(joined, down.as_ref(), &unwanted, &revoke)
             .or_else(|| leaders_rejoin(leaders?, planned));
         Change {
             revoke,
             add,
             standby: self.standbys.clone(),
             rejoin,
-            heartbeat_interval: down.and_then(|down| interval(down.group_size)),
+            heartbeat_interval: down.as_ref().and_then(|down| interval(down.group_size)),
+            hurried_interval: down.filter(|down| down.second_round).map(hurried_interval),
             notices,
         }
     }
@@ -84,6 +85,7 @@ impl ConsumerProtocol {
             standby: self.standbys.clone(),
             rejoin: None,
             heartbeat_interval: None,
+            hurried_interval: None,
             notices,
         }
     }
@@ -139,7 +141,7 @@ impl ConsumerProtocol {
         joined: &Joined<'_, Partitions>,
         down: Option<&Down>,
         unwanted: &Partitions,
-        given_up: &Partitions,
+        revoke: &Partitions,
     ) -> Option<Rejoin> {
         let at_once = |cause| Some(Rejoin { cause, after: Duration::ZERO });
         if self.was_planned_on_other(joined.protocol, down) {
@@ -151,9 +153,13 @@ impl ConsumerProtocol {
         if !unwanted.is_empty() && self.complain_of(joined.protocol, unwanted) {
             return at_once(Cause::UnwantedAssignment);
         }
-        // With an envelope it is known whether somebody waits for what is given up; without one, somebody may.
-        if self.is_cooperative() && !given_up.is_empty() && down.is_none_or(|down| down.follow_up) {
-            return at_once(Cause::FollowUp);
+        // An envelope says whether somebody waits for what is given up, also by who gave it up when it restarted: a
+        // static member is handed its old part again. Without one, somebody may.
+        let is_waited_for = down.map_or(!revoke.is_empty(), |down| down.follow_up);
+        if self.is_cooperative() && is_waited_for {
+            // Not at once: who has not synced yet would be told to join instead, and not hear what it has to give up.
+            let after = FOLLOW_UP_SPREAD.mul_f64(self.jitter());
+            return Some(Rejoin { cause: Cause::FollowUp, after });
         }
         self.growth()
     }
@@ -203,4 +209,10 @@ fn interval(group_size: u32) -> Option<Duration> {
     let (shortest, longest) = (Duration::from_millis(300), Duration::from_secs(3));
     let interval = Duration::from_millis(5).saturating_mul(group_size).clamp(shortest, longest);
     (group_size > 0).then_some(interval)
+}
+
+/// The same, while a second round is expected: what moves stands still until the last member has heard of it.
+fn hurried_interval(down: Down) -> Duration {
+    let (shortest, longest) = (Duration::from_millis(50), Duration::from_secs(1));
+    (Duration::from_micros(500).saturating_mul(down.group_size)).clamp(shortest, longest)
 }

@@ -108,7 +108,8 @@ impl Leading {
             )));
         }
         let (coverage, codec) = (group.assigner.coverage(), group.assigner.codec());
-        let mut plan = keep_claims(&group.model, coverage, codec);
+        let by_topic = group.assigner.coverage_by_topic(&group.model);
+        let mut plan = keep_claims(&group.model, coverage, by_topic, codec);
         let withheld = plan.withhold(coverage);
         let failure = trouble.tell(self.own_name());
         let assignments =
@@ -262,6 +263,7 @@ impl Writing<'_> {
             rebalance_after: self.plan.wanted_rebalance(),
             digest: self.digest,
             leader: self.leading.leader.as_str().into(),
+            second_round: !self.withheld.is_empty(),
             standbys: (&self.plan.standbys(at, given)).into(),
         }
     }

@@ -92,7 +92,7 @@ impl ReadMember {
             instance_id: self.instance_id.clone(),
             rack: self.subscription.rack.clone(),
             process: self.envelope.as_ref().ok().and_then(|up| up.process.clone()),
-            topics: self.subscription.topics.clone(),
+            topics: self.subscription.topics.as_slice().into(),
             claims: lists(&partitions),
             standbys: standbys.map(|standbys| lists(&standbys)).unwrap_or_default(),
             generation,
@@ -130,6 +130,15 @@ pub(super) fn counts_of(members: &[ReadMember], cluster: &Cluster) -> BTreeMap<A
         }
     }
     counts
+}
+
+/// Whether a member has seen partitions that the leader has not: its round would not be the last.
+pub(super) fn some_know_more(members: &[ReadMember], cluster: &Cluster) -> bool {
+    let reported = members.iter().filter_map(|member| member.envelope.as_ref().ok());
+    let counts = reported.flat_map(|up| &up.counts.0);
+    let believed = counts.filter(|(topic, count)| **count <= MOST_REPORTED && is_topic_name(topic));
+    let mut known = believed.map(|(topic, count)| (count, count_in(cluster, topic)));
+    known.any(|(count, known)| known.is_none_or(|known| known < *count))
 }
 
 /// How many partitions a topic has; 0 where it does not exist, none where that is not known.

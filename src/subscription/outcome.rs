@@ -51,18 +51,24 @@ impl Trouble {
 impl From<AssignFailure> for Trouble {
     fn from(failure: AssignFailure) -> Self {
         let (code, retry_after) = match &failure {
-            AssignFailure::Refused(AssignError::Inconsistent(_)) => (1, None),
-            AssignFailure::Refused(AssignError::MissingTopics(_)) => (2, None),
-            AssignFailure::Refused(AssignError::KeepCurrent { retry_after }) => {
-                (3, Some(*retry_after))
-            }
-            AssignFailure::Refused(AssignError::Metadata { .. }) => (4, None),
-            AssignFailure::Refused(_) => (5, None),
+            AssignFailure::Refused(error) => code(error),
             AssignFailure::Panicked(_) => (6, None),
             AssignFailure::TimedOut { .. } => (7, None),
             AssignFailure::Invalid(_) => (8, None),
         };
         Self { code, message: cut(failure.to_string()), retry_after }
+    }
+}
+
+/// The number of a refusal, and when the assigner wants to be asked again.
+fn code(error: &AssignError) -> (u8, Option<Duration>) {
+    match error {
+        AssignError::Inconsistent(_) | AssignError::CountsDiffer(_) => (1, None),
+        AssignError::MissingTopics(_) => (2, None),
+        AssignError::KeepCurrent { retry_after } => (3, Some(*retry_after)),
+        AssignError::Metadata { .. } => (4, None),
+        AssignError::Part { error, .. } => code(error),
+        _ => (5, None),
     }
 }
 

@@ -7,7 +7,7 @@ use super::describe::{Described, Describing, rounds_of};
 use super::dialect::Dialect;
 use super::envelope::{Rounds, TopicCounts};
 use super::lead::Leading;
-use super::members::{ReadMember, count_in, union_of_topics};
+use super::members::{ReadMember, count_in, some_know_more, union_of_topics};
 use super::notice::ConsumerNotice;
 use super::options::ConsumerOptions;
 use super::outcome::Outcome;
@@ -51,7 +51,7 @@ pub(crate) struct ConsumerProtocol {
     failures: u32,
     spare: SpareName,
     pub(super) watch: Watch,
-    pub(super) jitter: f64,
+    jitter: f64,
     /// Pairs of what a plan was made on and what we are that a round was asked for already.
     pub(super) complaints: VecDeque<(u64, u64)>,
     pub(super) said: TopicsSaid,
@@ -110,6 +110,11 @@ impl ConsumerProtocol {
         }
     }
 
+    /// Whether partitions that stay are kept while a round runs (KIP-429).
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.rounds.cooperative
+    }
+
     /// The topics whose changes this member must see: as leader those of all members.
     pub(crate) fn watched(&self) -> Watched {
         let topics = self.topics.iter().chain(self.watch.topics()).map(Arc::clone).collect();
@@ -164,17 +169,20 @@ impl ConsumerProtocol {
         self.last_plan.as_ref()
     }
 
-    /// Whether partitions that stay are kept while a round runs (KIP-429).
-    pub(super) fn is_cooperative(&self) -> bool {
-        self.rounds.cooperative
-    }
-
     /// A round for topics that grew, appeared or vanished, if one is due.
     pub(super) fn growth(&self) -> Option<Rejoin> {
         let is_new = |topic: &Arc<str>| self.described.topics.binary_search(topic).is_err();
         let matches_more = self.selection.is_pattern() && self.topics.iter().any(is_new);
         let due = matches_more || self.watch.is_due(&self.cluster);
-        due.then(|| Rejoin { cause: Cause::MetadataChanged, after: self.watch.delay(self.jitter) })
+        due.then(|| Rejoin {
+            cause: Cause::MetadataChanged,
+            after: self.watch.delay(self.jitter()),
+        })
+    }
+
+    /// From 0 to 1, differently for every member.
+    pub(super) fn jitter(&self) -> f64 {
+        if self.jitter.is_nan() { 0.0 } else { self.jitter.clamp(0.0, 1.0) }
     }
 
     /// How many partitions these topics have, as far as this member knows.
@@ -278,6 +286,7 @@ impl GroupProtocol for ConsumerProtocol {
         let leading = self.leading(led);
         let needs = Needs {
             topics: union_of_topics(&leading.members),
+            afresh: some_know_more(&leading.members, &self.cluster),
             gather: self.options.gathers && !leading.skip_assignment,
         };
         (needs, Box::new(move |facts| leading.run(&facts)))

@@ -10,3 +10,6 @@ mod faults;
 mod heartbeats;
 mod options;
 mod round_trips;
+mod rounds;
+mod settling;
+mod topics;

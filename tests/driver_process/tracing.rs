@@ -5,7 +5,8 @@ use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
 use kafka_group::assign::{
-    AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
+    AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner, RangeAssigner,
+    StickyAssigner,
 };
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -128,6 +129,23 @@ async fn a_round_is_one_span_at_each_member_with_the_same_generation_leader_and_
     assert_ne!(one["member_id"], two["member_id"]);
     assert!([one, two].iter().any(|round| round["leader"] == round["member_id"]));
     assert!(one["plan"].chars().any(|digit| digit != '0'), "{one:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_with_one_eager_name_is_warned_of_once() {
+    let (log, _listening) = Log::listen();
+    let cluster = one_broker();
+    let both =
+        bare(&cluster).assigner(StickyAssigner::default()).assigner(RangeAssigner::default());
+    let mut ann = soon(both.join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    ann.handle().rejoin("again").await.unwrap();
+    assigned(&mut ann, 4).await;
+    let lines = log.lines();
+    let warnings: Vec<_> = lines.iter().filter(|(level, _)| *level == Level::WARN).collect();
+    let [(_, warning)] = &warnings[..] else { panic!("{warnings:?}") };
+    let named = (warning["eager"].trim_matches('"'), warning["cooperative"].trim_matches('"'));
+    assert_eq!(named, ("range", "cooperative-sticky"));
 }
 
 /// Says something that is nobody's business.

@@ -137,14 +137,7 @@ impl<'g> Planner<'g> {
     }
 
     fn plan(&self, had: &Had) -> GroupAssignment {
-        let nothing = Asked {
-            racks: Racks::Ignored,
-            member_rack: None,
-            broker_rack: None,
-            capacity: None,
-            weight: None,
-        };
-        let problem = problem(self.group, &nothing);
+        let problem = problem(self.group, &Asked::of(Racks::Ignored));
         let holders: Holders = solve_copies(&Copies {
             problem: &problem,
             count: u32::from(self.copies),

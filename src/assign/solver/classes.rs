@@ -50,6 +50,16 @@ impl Classes {
         classes
     }
 
+    /// Classes that were found otherwise: per item its class, or `NONE`, and per class its takers and set of racks.
+    pub(super) fn of_items(of_item: Vec<u32>, takers: Vec<u32>, racks: Vec<u32>) -> Self {
+        let mut supply = vec![0; takers.len()];
+        of_item
+            .iter()
+            .filter(|class| **class != NONE)
+            .for_each(|class| supply[*class as usize] += 1);
+        Self { of_family: Vec::new(), of_item, takers, racks, supply }
+    }
+
     /// The class of an item of a family that somebody takes.
     pub(super) fn class_of(&self, family: u32, item: u32) -> u32 {
         match self.of_item.is_empty() {

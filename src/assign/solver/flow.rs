@@ -4,29 +4,46 @@
 //! depend on them.
 
 use std::collections::BTreeMap;
+use std::ops::{Add, AddAssign, Sub};
 
 use super::problem::NONE;
 
-/// Out of reach.
-const FAR: i64 = i64::MAX / 4;
-
 /// A network under a flow, as arcs there and back.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(super) struct Network<C: ArcCost = Cost> {
     /// Per node where its arcs begin, and the end of all.
     starts: Vec<u32>,
-    arcs: Vec<Arc>,
+    arcs: Vec<Arc<C>>,
     /// Per node; with them no arc with room has a negative price.
-    potentials: Vec<i64>,
+    potentials: Vec<C::Price>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Arc {
+struct Arc<C> {
     to: u32,
     /// The arc back.
     back: u32,
     room: u32,
-    cost: Cost,
+    cost: C,
+}
+
+/// What one unit costs on an arc: never less than nothing when the arc is laid.
+pub(super) trait ArcCost: Copy + Default {
+    /// What a path costs: a number large enough for the sum over any path.
+    type Price: Copy
+        + Default
+        + Ord
+        + Add<Output = Self::Price>
+        + AddAssign
+        + Sub<Output = Self::Price>;
+
+    /// Out of reach, and yet far from an overflow.
+    const FAR: Self::Price;
+
+    fn price(self) -> Self::Price;
+
+    /// On the arc back.
+    fn back(self) -> Self;
 }
 
 /// What one unit costs on an arc. Any amount of the second is less than one of the first.
@@ -38,21 +55,25 @@ pub(super) struct Cost {
 
 /// An arc to be laid, with the flow that it begins with. Where that is any, the arc is free.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NewArc {
+pub(super) struct NewArc<C = Cost> {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) room: u32,
-    pub(super) cost: Cost,
+    pub(super) cost: C,
     pub(super) flow: u32,
 }
 
-impl NewArc {
+impl<C: ArcCost> NewArc<C> {
     pub(super) fn free(from: u32, to: u32, room: u32) -> Self {
-        Self { from, to, room, cost: Cost::default(), flow: 0 }
+        Self { from, to, room, cost: C::default(), flow: 0 }
     }
 }
 
-impl Cost {
+impl ArcCost for Cost {
+    type Price = i64;
+
+    const FAR: i64 = i64::MAX / 4;
+
     /// No path has so many arcs that the second could add up to the first.
     fn price(self) -> i64 {
         (i64::from(self.first) << 32) + i64::from(self.second)
@@ -63,16 +84,16 @@ impl Cost {
     }
 }
 
-impl Network {
+impl<C: ArcCost> Network<C> {
     /// Lays arcs. They are asked for twice, in one order: to count and to place them.
-    pub(super) fn lay(nodes: usize, each_arc: impl Fn(&mut dyn FnMut(NewArc))) -> Self {
+    pub(super) fn lay(nodes: usize, each_arc: impl Fn(&mut dyn FnMut(NewArc<C>))) -> Self {
         let mut starts = vec![0_u32; nodes + 2];
         each_arc(&mut |arc| {
             starts[arc.from as usize + 2] += 1;
             starts[arc.to as usize + 2] += 1;
         });
         (2..starts.len()).for_each(|node| starts[node] += starts[node - 1]);
-        let nothing = Arc { to: 0, back: 0, room: 0, cost: Cost::default() };
+        let nothing = Arc { to: 0, back: 0, room: 0, cost: C::default() };
         let mut arcs = vec![nothing; starts[nodes + 1] as usize];
         each_arc(&mut |NewArc { from, to, room, cost, flow }| {
             let there = starts[from as usize + 1];
@@ -83,12 +104,12 @@ impl Network {
             arcs[back as usize] = Arc { to: from, back: there, room: flow, cost: cost.back() };
         });
         starts.pop();
-        Self { starts, arcs, potentials: vec![0; nodes] }
+        Self { starts, arcs, potentials: vec![C::Price::default(); nodes] }
     }
 
     /// Sends from the source to the sink as much as goes, at the least price; returns how much that is.
     pub(super) fn send(&mut self, source: u32, sink: u32) -> u64 {
-        let mut search = Search::new(self.potentials.len(), source, sink);
+        let mut search = Search::<C>::new(self.potentials.len(), source, sink);
         let mut sent = 0;
         while search.find_distances(self) {
             while search.find_levels(self) {
@@ -129,7 +150,7 @@ impl Network {
     }
 
     /// What an arc costs beyond the difference of potentials; 0 on the shortest paths.
-    fn reduced(&self, from: u32, arc: Arc) -> i64 {
+    fn reduced(&self, from: u32, arc: Arc<C>) -> C::Price {
         arc.cost.price() + self.potentials[from as usize] - self.potentials[arc.to as usize]
     }
 
@@ -140,10 +161,10 @@ impl Network {
 }
 
 /// The search for paths, with room to work in.
-struct Search {
+struct Search<C: ArcCost> {
     source: u32,
     sink: u32,
-    distances: Vec<i64>,
+    distances: Vec<C::Price>,
     /// Per node how many arcs it is from the source along shortest paths; `NONE` if it leads nowhere.
     levels: Vec<u32>,
     /// Per node the arc where the search goes on.
@@ -152,12 +173,12 @@ struct Search {
     path: Vec<u32>,
 }
 
-impl Search {
+impl<C: ArcCost> Search<C> {
     fn new(nodes: usize, source: u32, sink: u32) -> Self {
         Self {
             source,
             sink,
-            distances: vec![FAR; nodes],
+            distances: vec![C::FAR; nodes],
             levels: vec![NONE; nodes],
             next: vec![0; nodes],
             queue: Vec::new(),
@@ -166,16 +187,18 @@ impl Search {
     }
 
     /// Finds the shortest distance to the sink and raises the potentials by it; false if there is no way.
-    fn find_distances(&mut self, network: &mut Network) -> bool {
-        self.distances.fill(FAR);
-        self.distances[self.source as usize] = 0;
+    fn find_distances(&mut self, network: &mut Network<C>) -> bool {
+        let nothing = C::Price::default();
+        self.distances.fill(C::FAR);
+        self.distances[self.source as usize] = nothing;
         // Few distances differ, so the nodes of one distance stand together.
-        let mut waiting: BTreeMap<i64, Vec<u32>> = BTreeMap::from([(0, vec![self.source])]);
+        let mut waiting = BTreeMap::from([(nothing, vec![self.source])]);
         while let Some((distance, mut nodes)) = waiting.pop_first() {
             while let Some(node) = nodes.pop() {
                 if node == self.sink {
-                    let raise =
-                        |(potential, node): (&mut i64, &i64)| *potential += distance.min(*node);
+                    let raise = |(potential, node): (&mut C::Price, &C::Price)| {
+                        *potential += distance.min(*node);
+                    };
                     network.potentials.iter_mut().zip(&self.distances).for_each(raise);
                     return true;
                 }
@@ -189,10 +212,10 @@ impl Search {
 
     fn look_on(
         &mut self,
-        network: &Network,
+        network: &Network<C>,
         node: u32,
         near: &mut Vec<u32>,
-        waiting: &mut BTreeMap<i64, Vec<u32>>,
+        waiting: &mut BTreeMap<C::Price, Vec<u32>>,
     ) {
         let distance = self.distances[node as usize];
         for arc in &network.arcs[network.range(node)] {
@@ -202,16 +225,16 @@ impl Search {
             let reduced = network.reduced(node, *arc);
             if distance + reduced < self.distances[arc.to as usize] {
                 self.distances[arc.to as usize] = distance + reduced;
-                match reduced {
-                    0 => near.push(arc.to),
-                    _ => waiting.entry(distance + reduced).or_default().push(arc.to),
+                match reduced == C::Price::default() {
+                    true => near.push(arc.to),
+                    false => waiting.entry(distance + reduced).or_default().push(arc.to),
                 }
             }
         }
     }
 
     /// Breadth first along shortest paths; true if the sink is reached.
-    fn find_levels(&mut self, network: &Network) -> bool {
+    fn find_levels(&mut self, network: &Network<C>) -> bool {
         self.levels.fill(NONE);
         self.levels[self.source as usize] = 0;
         self.queue.clear();
@@ -226,7 +249,7 @@ impl Search {
             }
             for arc in &network.arcs[network.range(node)] {
                 let is_new = self.levels[arc.to as usize] == NONE;
-                if is_new && arc.room > 0 && network.reduced(node, *arc) == 0 {
+                if is_new && arc.room > 0 && network.reduced(node, *arc) == C::Price::default() {
                     self.levels[arc.to as usize] = level;
                     self.queue.push(arc.to);
                 }
@@ -236,7 +259,7 @@ impl Search {
     }
 
     /// Depth first along the levels, until no path is left; returns how much was sent.
-    fn send_along_levels(&mut self, network: &mut Network) -> u64 {
+    fn send_along_levels(&mut self, network: &mut Network<C>) -> u64 {
         let mut sent = 0;
         let mut node = self.source;
         self.path.clear();
@@ -257,14 +280,14 @@ impl Search {
     }
 
     /// The next arc from a node one level on.
-    fn step(&mut self, network: &Network, node: u32) -> Option<u32> {
+    fn step(&mut self, network: &Network<C>, node: u32) -> Option<u32> {
         let level = self.levels[node as usize] + 1;
         let end = network.starts[node as usize + 1];
         let next = &mut self.next[node as usize];
         while *next < end {
             let arc = network.arcs[*next as usize];
             let is_next = arc.room > 0 && self.levels[arc.to as usize] == level;
-            if is_next && network.reduced(node, arc) == 0 {
+            if is_next && network.reduced(node, arc) == C::Price::default() {
                 return Some(*next);
             }
             *next += 1;
@@ -273,7 +296,7 @@ impl Search {
     }
 
     /// Sends what the path can carry and goes back to where it is full.
-    fn send_along_path(&mut self, network: &mut Network) -> u32 {
+    fn send_along_path(&mut self, network: &mut Network<C>) -> u32 {
         let room = |arc: &u32| network.arcs[*arc as usize].room;
         let amount = self.path.iter().map(room).min().unwrap_or(0);
         let mut full = self.path.len();

@@ -7,8 +7,8 @@
 
 use super::classes::Classes;
 use super::holdings::Rows;
-use super::problem::{NONE, Problem};
-use super::quota::{Quota, positive};
+use super::problem::{Member, NONE, Problem};
+use super::quota::{Kind, Quota, positive};
 use super::routing::{Graph, Part, Routing};
 
 /// Which loads members have in balanced plans.
@@ -22,8 +22,8 @@ pub(super) struct Levels {
     /// Per group whether one of its members can have more than its floor, and whether one can have no more.
     can_rise: Vec<bool>,
     can_fall: Vec<bool>,
-    /// Per member, such that it can be divided by.
-    capacities: Vec<u64>,
+    /// Per member.
+    kinds: Vec<Kind>,
 }
 
 /// The loads of one member in all balanced plans.
@@ -35,12 +35,13 @@ pub(super) struct Level {
 }
 
 impl Levels {
-    pub(super) fn of(problem: &Problem<'_>, classes: &Classes, rows: &Rows) -> Self {
+    /// `loads` is what members carry beside the items; a missing end carries nothing.
+    pub(super) fn of(problem: &Problem<'_>, classes: &Classes, rows: &Rows, loads: &[u32]) -> Self {
         let mut supply = vec![0; problem.takers.len()];
         for (takers, count) in classes.takers.iter().zip(&classes.supply) {
             supply[*takers as usize] += count;
         }
-        let crews = Crews::of(problem);
+        let crews = Crews::of(problem, loads);
         let graph = Graph::new(&problem.takers, problem.groups);
         let mut routing = Routing::new(&graph, supply.clone());
         start_with_holdings(problem, classes, rows, &graph, &mut routing);
@@ -50,7 +51,7 @@ impl Levels {
             blocks: Vec::new(),
             can_rise: vec![false; problem.groups],
             can_fall: vec![false; problem.groups],
-            capacities: Vec::new(),
+            kinds: Vec::new(),
         };
         let mut search = Search { crews: &crews, supply: &supply, routing, levels, next_part: 1 };
         search.divide(Part {
@@ -59,7 +60,7 @@ impl Levels {
             groups: (0..graph.group_count() as u32).collect(),
         });
         let levels = search.levels;
-        Self { capacities: crews.of_member, ..levels }
+        Self { kinds: crews.of_member, ..levels }
     }
 
     /// How many members of a block have more than their floor.
@@ -81,7 +82,7 @@ impl Levels {
 
     pub(super) fn level(&self, problem: &Problem<'_>, member: u32) -> Level {
         let block = self.block_of_group[problem.members[member as usize].group as usize];
-        let share = self.blocks[block as usize].of_capacity(self.capacities[member as usize]);
+        let share = self.blocks[block as usize].of_kind(self.kinds[member as usize]);
         Level { block, floor: share.floor, may_have_more: share.may_have_more }
     }
 
@@ -121,30 +122,33 @@ fn start_with_holdings(
     }
 }
 
-/// The capacities of each group's members.
+/// Of which kinds each group's members are.
 struct Crews {
-    of_member: Vec<u64>,
-    /// Per group, by capacity, how many members have it.
-    of_group: Vec<Vec<(u64, u32)>>,
+    of_member: Vec<Kind>,
+    /// Per group, by kind, how many members there are.
+    of_group: Vec<Vec<(Kind, u32)>>,
 }
 
 impl Crews {
-    fn of(problem: &Problem<'_>) -> Self {
+    fn of(problem: &Problem<'_>, loads: &[u32]) -> Self {
         let some_have_none = problem.members.iter().any(|member| member.capacity == 0);
-        let capacity = |capacity| positive(capacity, some_have_none);
-        let of_member: Vec<u64> =
-            problem.members.iter().map(|member| capacity(member.capacity)).collect();
+        let loads = loads.iter().copied().chain(std::iter::repeat(0));
+        let kind = |(member, load): (&Member, u32)| Kind {
+            capacity: positive(member.capacity, some_have_none),
+            load,
+        };
+        let of_member: Vec<Kind> = problem.members.iter().zip(loads).map(kind).collect();
         let mut of_group = vec![Vec::new(); problem.groups];
-        for (member, capacity) in problem.members.iter().zip(&of_member) {
-            of_group[member.group as usize].push((*capacity, 1));
+        for (member, kind) in problem.members.iter().zip(&of_member) {
+            of_group[member.group as usize].push((*kind, 1));
         }
         of_group.iter_mut().for_each(add_up);
         Self { of_member, of_group }
     }
 
-    /// The capacities of all members of some groups.
-    fn of_groups(&self, groups: &[u32]) -> Vec<(u64, u32)> {
-        let mut all: Vec<(u64, u32)> =
+    /// The kinds of all members of some groups.
+    fn of_groups(&self, groups: &[u32]) -> Vec<(Kind, u32)> {
+        let mut all: Vec<(Kind, u32)> =
             groups.iter().flat_map(|group| &self.of_group[*group as usize]).copied().collect();
         add_up(&mut all);
         all
@@ -152,23 +156,21 @@ impl Crews {
 
     fn floor(&self, group: u32, quota: &Quota) -> u64 {
         let crew = self.of_group[group as usize].iter();
-        crew.map(|(capacity, members)| {
-            u64::from(quota.of_capacity(*capacity).floor) * u64::from(*members)
-        })
-        .sum()
+        crew.map(|(kind, members)| u64::from(quota.of_kind(*kind).floor) * u64::from(*members))
+            .sum()
     }
 
     /// How many of a group's members may have more than their floor.
     fn aspirants(&self, group: u32, quota: &Quota) -> u64 {
         let crew = self.of_group[group as usize].iter();
-        crew.filter(|(capacity, _)| quota.of_capacity(*capacity).may_have_more)
+        crew.filter(|(kind, _)| quota.of_kind(*kind).may_have_more)
             .map(|(_, members)| u64::from(*members))
             .sum()
     }
 }
 
-/// Makes one entry of those of one capacity.
-fn add_up(crew: &mut Vec<(u64, u32)>) {
+/// Makes one entry of those of one kind.
+fn add_up(crew: &mut Vec<(Kind, u32)>) {
     crew.sort_unstable();
     crew.dedup_by(|next, kept| {
         let equal = next.0 == kept.0;

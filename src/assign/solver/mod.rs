@@ -13,8 +13,11 @@
 //! 4. Items are chosen for the numbers, so that families lie with many members, or weights are even
 //!    ([`release`], [`deal`], [`weights`]).
 //!
+//! Items of different widths, each of which binds several partitions together, are a matter of their own ([`bands`]).
+//!
 //! Everything is counted in whole numbers and every order is that of the input, so equal problems have equal plans.
 
+mod bands;
 mod classes;
 mod copies;
 mod deal;
@@ -35,6 +38,7 @@ mod weights;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bands::{Widths, solve_bands};
 pub(crate) use copies::{Copies, Holders, MOST_COPIES, solve_copies};
 pub(crate) use problem::{Family, Member, NONE, Priority, Problem, Wishes};
 pub(crate) use racks::{ItemRacks, RackSet};
@@ -52,8 +56,17 @@ use weights::Scales;
 
 /// Per item its member; `NONE` for those that nobody may take.
 pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
+    solve_beside(problem, wishes, &[])
+}
+
+/// The same among members that carry something already: balanced is what they have with it.
+///
+/// `loads` is per member; a missing end carries nothing.
+pub(crate) fn solve_beside(problem: &Problem<'_>, wishes: &Wishes, loads: &[u32]) -> Vec<u32> {
     let nearness = Nearness::of(problem);
-    if let (None, Some(takers)) = (&nearness, uniform::takers(problem, wishes)) {
+    let carry_alike = loads.is_empty()
+        || loads.len() == problem.members.len() && loads.windows(2).all(|pair| pair[0] == pair[1]);
+    if let (None, true, Some(takers)) = (&nearness, carry_alike, uniform::takers(problem, wishes)) {
         return uniform::plan(problem, &takers);
     }
     let mut owners = problem.everything_kept();
@@ -61,7 +74,7 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
     let classes = Classes::of(problem, nearness.as_ref());
     let families = Families::of(problem);
     let rows = Rows::of(&holdings, &families, &classes);
-    let levels = Levels::of(problem, &classes, &rows);
+    let levels = Levels::of(problem, &classes, &rows, loads);
     let queues = Queues::of(problem, nearness.is_some());
     let exchange = Exchange::of(Terms {
         problem,

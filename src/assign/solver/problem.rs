@@ -67,7 +67,7 @@ pub(crate) enum Priority {
 }
 
 impl Family {
-    pub(super) fn items(&self) -> std::ops::Range<usize> {
+    pub(crate) fn items(&self) -> std::ops::Range<usize> {
         self.first as usize..self.first as usize + self.count as usize
     }
 }
@@ -97,9 +97,71 @@ impl Problem<'_> {
         owners
     }
 
+    /// Leaves an item to this member alone: it becomes a family of its own, and the member a group of its own.
+    #[cfg(any(test, feature = "cli"))]
+    pub(crate) fn force(&mut self, member: u32, item: u32) {
+        let found =
+            self.families.iter().position(|family| family.items().contains(&(item as usize)));
+        let (Some(place), Some(forced)) = (found, self.members.get_mut(member as usize)) else {
+            return;
+        };
+        let (old, new) = (forced.group, self.groups as u32);
+        forced.group = new;
+        self.groups += 1;
+        for takers in self.takers.iter_mut().filter(|takers| takers.binary_search(&old).is_ok()) {
+            takers.push(new);
+        }
+        self.takers.push(vec![new]);
+
+        let family = self.families[place];
+        let before = item - family.first;
+        let behind =
+            Family { first: item + 1, count: family.count - before - 1, takers: family.takers };
+        let alone = Family { first: item, count: 1, takers: self.takers.len() as u32 - 1 };
+        self.families[place].count = before;
+        self.families.splice(place + 1..place + 1, [alone, behind]);
+        if let Some(owner) = self.owners.get(item as usize).filter(|owner| **owner != member) {
+            if *owner != NONE {
+                self.owners.to_mut()[item as usize] = NONE;
+            }
+        }
+    }
+
     /// Whether a member may take a family with these takers.
     pub(super) fn may_take(&self, member: u32, takers: u32) -> bool {
         let group = self.members[member as usize].group;
         self.takers.get(takers as usize).is_some_and(|groups| groups.binary_search(&group).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forced_item_is_left_to_one_member_and_all_others_to_whom_they_were() {
+        let member = |group| Member { group, rack: NONE, capacity: 1 };
+        let family = |first, count, takers| Family { first, count, takers };
+        let mut problem = Problem {
+            families: vec![family(0, 3, 0), family(3, 2, 1), family(5, 1, NONE)],
+            takers: vec![vec![0], vec![0, 1]],
+            members: vec![member(0), member(0), member(1)],
+            groups: 2,
+            owners: Cow::Borrowed(&[0, 0, 1, 2, 2]),
+            racks: None,
+            weights: Vec::new(),
+        };
+        let may_take = |problem: &Problem<'_>, item: usize| -> Vec<bool> {
+            let family = problem.families.iter().find(|family| family.items().contains(&item));
+            (0..3).map(|member| problem.may_take(member, family.unwrap().takers)).collect()
+        };
+        let before: Vec<_> = (0..6).map(|item| may_take(&problem, item)).collect();
+        problem.force(1, 1);
+        for (item, before) in before.iter().enumerate().filter(|(item, _)| *item != 1) {
+            assert_eq!(may_take(&problem, item), *before, "item {item}");
+        }
+        assert_eq!(may_take(&problem, 1), [false, true, false]);
+        assert_eq!((&*problem.owners, problem.item_count()), (&[0, NONE, 1, 2, 2][..], 6));
+        assert_eq!(crate::assign::solver::solve(&problem, &Wishes::default())[1], 1);
     }
 }

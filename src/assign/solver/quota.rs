@@ -1,24 +1,34 @@
 //! How many items each of several members has in a balanced plan, if all may take all.
 //!
 //! The balanced plan has the least sum of load² / capacity. With equal capacities that is the mean, rounded down or
-//! up; else it is the apportionment of Webster and Sainte-Laguë.
+//! up; else it is the apportionment of Webster and Sainte-Laguë. Members that carry something already count with it
+//! from the first item on.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What members of some capacities get.
+/// What members of some kinds get.
 #[derive(Clone, Debug)]
 pub(super) struct Quota {
-    /// By capacity, ascending.
+    /// By kind, ascending.
     shares: Vec<Share>,
     /// How many members get one item more than their floor, of those that may.
     pub(super) extras: u32,
 }
 
-/// What members of one capacity get.
+/// What a member is to balance.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Kind {
+    /// Never zero; see [`positive`].
+    pub(super) capacity: u64,
+    /// What it carries beside the items.
+    pub(super) load: u32,
+}
+
+/// What members of one kind get.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
-    capacity: u64,
+    kind: Kind,
     members: u32,
     /// Everybody has this many.
     pub(super) floor: u32,
@@ -27,10 +37,10 @@ pub(super) struct Share {
 }
 
 impl Quota {
-    /// Divides `items` among members, given as capacities, ascending and none zero, and how many have each.
-    pub(super) fn of(items: u64, capacities: impl IntoIterator<Item = (u64, u32)>) -> Self {
-        let members = capacities.into_iter().map(|(capacity, members)| Share {
-            capacity,
+    /// Divides `items` among members, given as kinds, ascending, and how many there are of each.
+    pub(super) fn of(items: u64, kinds: impl IntoIterator<Item = (Kind, u32)>) -> Self {
+        let members = kinds.into_iter().map(|(kind, members)| Share {
+            kind,
             members,
             floor: 0,
             may_have_more: false,
@@ -49,13 +59,13 @@ impl Quota {
         quota
     }
 
-    /// What members of this capacity get.
-    pub(super) fn of_capacity(&self, capacity: u64) -> Share {
-        let nothing = Share { capacity, members: 0, floor: 0, may_have_more: false };
+    /// What members of this kind get.
+    pub(super) fn of_kind(&self, kind: Kind) -> Share {
+        let nothing = Share { kind, members: 0, floor: 0, may_have_more: false };
         match &self.shares[..] {
             [all] => *all,
             shares => shares
-                .binary_search_by_key(&capacity, |share| share.capacity)
+                .binary_search_by_key(&kind, |share| share.kind)
                 .map_or(nothing, |place| shares[place]),
         }
     }
@@ -89,28 +99,56 @@ impl Quota {
 
     /// Floors that are surely not too high, so that little is left to be raised; returns their sum.
     fn lowest_floors(&mut self, items: u64) -> u64 {
-        let members: u128 = self.shares.iter().map(|share| u128::from(share.members)).sum();
+        let members: u64 = self.shares.iter().map(|share| u64::from(share.members)).sum();
+        let carried: u64 = self.shares.iter().map(|share| share.of_all(share.kind.load)).sum();
+        if carried == 0 {
+            return self.floors_within((2 * items).saturating_sub(members));
+        }
+        // Who carries more than the rest will have gets nothing, so the reach is less than if all were to share. At
+        // `too_far` more items have a place than there are.
+        let (mut reach, mut too_far) = (0, 2 * (items + carried + members) + 1);
+        while reach + 1 < too_far {
+            let middle = reach + (too_far - reach) / 2;
+            match self.floors_within(middle) <= items {
+                true => reach = middle,
+                false => too_far = middle,
+            }
+        }
+        self.floors_within(reach)
+    }
+
+    /// Gives each the most items of which the last one costs no more than `reach` / sum of capacities.
+    fn floors_within(&mut self, reach: u64) -> u64 {
         let capacity: u128 = self
             .shares
             .iter()
-            .map(|share| u128::from(share.members) * u128::from(share.capacity))
+            .map(|share| u128::from(share.members) * u128::from(share.kind.capacity))
             .sum();
-        let reach = (2 * u128::from(items)).saturating_sub(members);
         let mut sum = 0;
         for share in &mut self.shares {
-            // The most items of which the last one costs (2 x - 1) / capacity <= reach / sum of capacities.
+            share.floor = 0;
             if reach > 0 {
-                let most = (reach * u128::from(share.capacity) + capacity) / (2 * capacity);
-                share.floor = most as u32;
+                let most = (u128::from(reach) * u128::from(share.kind.capacity) + capacity)
+                    / (2 * capacity);
+                let most = u32::try_from(most).unwrap_or(u32::MAX);
+                share.floor = most.saturating_sub(share.kind.load);
             }
-            sum += u64::from(share.floor) * u64::from(share.members);
+            sum += share.of_all(share.floor);
         }
         sum
     }
 
     fn next_item(&self, place: usize) -> Reverse<NextItem> {
-        let share = &self.shares[place];
-        Reverse(NextItem { cost: 2 * u64::from(share.floor) + 1, capacity: share.capacity, place })
+        let Share { kind, floor, .. } = self.shares[place];
+        let load = u64::from(floor) + u64::from(kind.load);
+        Reverse(NextItem { cost: 2 * load + 1, capacity: kind.capacity, place })
+    }
+}
+
+impl Share {
+    /// What all members of the kind have together if each has so much.
+    fn of_all(&self, each: u32) -> u64 {
+        u64::from(each) * u64::from(self.members)
     }
 }
 
@@ -158,7 +196,24 @@ mod tests {
 
     /// Floor, whether more, per capacity; and the extras.
     fn shares(items: u64, capacities: &[(u64, u32)]) -> (Vec<(u32, bool)>, u32) {
-        let quota = Quota::of(items, capacities.iter().copied());
+        let unladen =
+            |(capacity, members): &(u64, u32)| (Kind { capacity: *capacity, load: 0 }, *members);
+        shares_of(items, capacities.iter().map(unladen))
+    }
+
+    /// The same for members of one capacity with these loads.
+    fn beside(items: u64, loads: &[(u32, u32)]) -> (Vec<(u32, bool)>, u32) {
+        shares_of(
+            items,
+            loads.iter().map(|(load, members)| (Kind { capacity: 1, load: *load }, *members)),
+        )
+    }
+
+    fn shares_of(
+        items: u64,
+        kinds: impl IntoIterator<Item = (Kind, u32)>,
+    ) -> (Vec<(u32, bool)>, u32) {
+        let quota = Quota::of(items, kinds);
         (
             quota.shares.iter().map(|share| (share.floor, share.may_have_more)).collect(),
             quota.extras,
@@ -198,5 +253,18 @@ mod tests {
             shares(1 << 26, &[(none, 9), (some, 1)]),
             (vec![(0, false), (1 << 26, false)], 0)
         );
+    }
+
+    #[test]
+    fn who_carries_something_already_gets_less() {
+        assert_eq!(beside(7, &[(0, 1), (3, 1)]), (vec![(5, false), (2, false)], 0));
+        assert_eq!(beside(2, &[(0, 1), (9, 3)]), (vec![(2, false), (0, false)], 0));
+        assert_eq!(beside(6, &[(1, 2), (3, 1)]), (vec![(2, true), (0, true)], 2));
+    }
+
+    #[test]
+    fn a_load_that_all_carry_changes_nothing() {
+        assert_eq!(beside(7, &[(5, 3)]), (vec![(2, true)], 1));
+        assert_eq!(beside(0, &[(0, 1), (u32::MAX, 1)]), (vec![(0, false), (0, false)], 0));
     }
 }

@@ -184,7 +184,7 @@ impl Task {
 
     /// Commits what is marked, unless that is under way.
     fn commit(&mut self) {
-        if self.committing || self.hand_over.uncommitted(None).offsets.is_empty() {
+        if self.committing || self.hand_over.uncommitted_open().offsets.is_empty() {
             return;
         }
         self.committing = true;

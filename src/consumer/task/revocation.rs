@@ -60,9 +60,10 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    /// Commits what is marked of all partitions, once. A failure is told, and tried again with the next.
+    /// Commits what is marked, once. A failure is told, and tried again with the next. What is being given up is left
+    /// to its revocation: a commit that comes behind that one meets partitions that are nobody's, and fails.
     pub(super) async fn commit(&self) {
-        let marks = self.hand_over.uncommitted(None);
+        let marks = self.hand_over.uncommitted_open();
         if let Err(error) = self.send(&marks).await {
             self.listening.commit_failed(error);
         }

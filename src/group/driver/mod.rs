@@ -18,7 +18,7 @@ use self::answers::Answers;
 use self::commits::Commits;
 use self::report::Report;
 use self::round_trip::Answer;
-use self::work::Turn;
+use self::work::{Saying, Turn};
 use super::command::{Command, End};
 use super::gather::Gatherer;
 use super::hosted::{Hosted, Reaction};
@@ -29,8 +29,8 @@ use super::status::Status;
 use crate::client::{self, Client, GroupNature, Lane, Topics};
 use crate::error::Error;
 use crate::membership::{Event, Membership, RevocationId};
-use crate::protocol::Cause;
-use crate::types::{Cluster, Generation, NodeId, Offsets};
+use crate::protocol::Rejoin;
+use crate::types::{Cluster, NodeId, Offsets};
 
 /// How long a LeaveGroup may take that is sent as the membership ends.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -69,6 +69,8 @@ pub(crate) struct Driver<P: Hosted> {
     request_timeout: Duration,
     jobs: Jobs,
     turn: Turn,
+    /// What is described once the cluster was looked at.
+    saying: Option<Saying<P::Held>>,
     gatherer: Option<Arc<dyn Gatherer>>,
     dice: fastrand::Rng,
 
@@ -83,8 +85,6 @@ pub(crate) struct Driver<P: Hosted> {
     cluster: watch::Receiver<Arc<Cluster>>,
     commits: Commits,
     report: Report<P::Held>,
-    /// A round that is to begin unless another has by then.
-    due: Option<Due>,
     /// What a group is that has no place for us.
     nature: Option<GroupNature>,
     ending: Ending,
@@ -105,13 +105,6 @@ struct Given {
     number: Number,
     /// What it revokes, until it is taken.
     revocation: Option<RevocationId>,
-}
-
-/// A round that is to begin later.
-struct Due {
-    at: Instant,
-    cause: Cause,
-    generation: Generation,
 }
 
 /// Whether the membership is about to end, and who wants to know.
@@ -163,6 +156,7 @@ impl<P: Hosted> Driver<P> {
             request_timeout: settings.options.request_timeout,
             jobs,
             turn: Turn::default(),
+            saying: None,
             gatherer,
             dice,
             mailbox,
@@ -174,7 +168,6 @@ impl<P: Hosted> Driver<P> {
             cluster,
             commits: Commits::default(),
             report: Report::new(&settings, status),
-            due: None,
             nature: None,
             ending: Ending::default(),
             client,
@@ -200,8 +193,7 @@ impl<P: Hosted> Driver<P> {
     /// Waits for the next thing to happen, and tells the machine. What the application did before comes first: an
     /// event that it has taken is not to be replaced.
     async fn turn_once(&mut self) {
-        let due = self.due.as_ref().map(|due| due.at);
-        let wake = self.machine.poll_timeout().into_iter().chain(due).min();
+        let wake = self.machine.poll_timeout();
         let happened = tokio::select! {
             Some(answer) = self.answers.next() => Happened::Answer(answer),
             Some(command) = self.commands.recv() => Happened::Command(command),
@@ -214,19 +206,8 @@ impl<P: Hosted> Driver<P> {
             Happened::Answer(answer) => self.answered(answer),
             Happened::Command(command) => self.command(command),
             Happened::Cluster => self.cluster_changed(),
-            Happened::Timeout => self.timeout(),
+            Happened::Timeout => self.machine.handle_timeout(now()),
             Happened::Signs => {}
-        }
-    }
-
-    fn timeout(&mut self) {
-        let now = now();
-        self.machine.handle_timeout(now);
-        if let Some(Due { cause, generation, .. }) = self.due.take_if(|due| due.at <= now) {
-            // Whoever was quicker has started the round that this one was to be.
-            if self.machine.generation() == generation {
-                self.machine.rejoin(now, cause);
-            }
         }
     }
 
@@ -300,15 +281,8 @@ impl<P: Hosted> Driver<P> {
         for notice in notices {
             self.mailbox.notice(Said::Notice(notice));
         }
-        if let Some(rejoin) = rejoin {
-            self.schedule(rejoin.cause, rejoin.after);
-        }
-    }
-
-    fn schedule(&mut self, cause: Cause, after: Duration) {
-        let (at, generation) = (now() + after, self.machine.generation());
-        if self.due.as_ref().is_none_or(|due| due.at > at || due.generation != generation) {
-            self.due = Some(Due { at, cause, generation });
+        if let Some(Rejoin { cause, after }) = rejoin {
+            self.machine.rejoin_later(now(), cause, after);
         }
     }
 

@@ -14,7 +14,10 @@ use crate::group::gather::Gatherer;
 use crate::group::hosted::Hosted;
 use crate::group::jobs::{Hanging, Jobs};
 use crate::membership::{Work, WorkId};
-use crate::protocol::{DescribeJob, Facts, JobError, Joined, Joining, LeadJob, Led, Needs, Plan};
+use crate::protocol::{
+    Cause, DescribeJob, Facts, JobError, Joined, Joining, LeadJob, Led, Needs, Plan,
+};
+use crate::types::{Generation, MemberId};
 
 /// The longest that a leader waits for fresh metadata.
 const METADATA: Duration = Duration::from_secs(5);
@@ -23,14 +26,37 @@ const METADATA: Duration = Duration::from_secs(5);
 /// that the whole group does not wait for.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// To say what a pattern comes to, metadata must be younger: who says less than others know starts another round.
+const RECENT: Duration = Duration::from_millis(100);
+
 /// One job of a member at a time: whoever holds the lock. In it, the job that was given up last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turn(Arc<Mutex<Option<Hanging>>>);
 
 /// A job's result.
 pub(super) enum Worked {
-    Described { id: WorkId, result: Result<Vec<(String, Bytes)>, JobError> },
-    Planned { id: WorkId, planned: Planned },
+    /// The cluster was looked at, so that what is said is what there is.
+    Looked {
+        id: WorkId,
+    },
+    Described {
+        id: WorkId,
+        result: Result<Vec<(String, Bytes)>, JobError>,
+    },
+    Planned {
+        id: WorkId,
+        planned: Planned,
+    },
+}
+
+/// What a member is about to describe.
+pub(super) struct Saying<H> {
+    id: WorkId,
+    held: H,
+    generation: Generation,
+    member_id: MemberId,
+    cause: Cause,
+    nonce: u64,
 }
 
 /// A leader's work, done or given up.
@@ -51,15 +77,11 @@ impl<P: Hosted> Driver<P> {
                 self.machine.handle_release_wanted(now(), id, release);
             }
             Work::Describe { held, generation, member_id, cause, nonce } => {
-                let joining = Joining {
-                    held: &held,
-                    generation,
-                    member_id: &member_id,
-                    cause: &cause,
-                    nonce,
-                };
-                let job = self.protocol.describe(joining);
-                self.start_describe(id, job);
+                let saying = Saying { id, held, generation, member_id, cause, nonce };
+                match self.protocol.interest() {
+                    Topics::All => self.look_first(saying),
+                    Topics::Named(_) => self.describe(&saying),
+                }
             }
             Work::Lead { led, deadline } => {
                 self.report.planning(&led, now());
@@ -84,18 +106,49 @@ impl<P: Hosted> Driver<P> {
         }
     }
 
-    /// Whoever is likely to lead, or subscribes to a pattern, looks at the cluster while the group gathers, so that nobody
-    /// waits for it later.
+    /// Whoever is likely to lead, or subscribes to a pattern, looks at the cluster while things are given up, so that
+    /// nobody waits for it later.
     fn refresh_ahead(&self) {
         let interest = self.protocol.interest();
-        if !self.machine.is_leader() && interest != Topics::All {
-            return;
-        }
+        let age = match interest {
+            Topics::All => RECENT,
+            Topics::Named(_) if self.machine.is_leader() => FRESH,
+            Topics::Named(_) => return,
+        };
         let (client, deadline) = (self.client.clone(), now() + METADATA);
         self.client.spawn(async move {
             // A failure is met again, and told, by the leader's own refresh.
-            drop(client.refresh_metadata_older_than(FRESH, interest, deadline.into()).await);
+            drop(client.refresh_metadata_older_than(age, interest, deadline.into()).await);
         });
+    }
+
+    /// Has the cluster looked at before a pattern is said in topics. Those that are not seen cost the group a round.
+    fn look_first(&mut self, saying: Saying<P::Held>) {
+        let (client, id) = (self.client.clone(), saying.id);
+        let deadline = now() + self.describing_time();
+        self.saying = Some(saying);
+        self.answers.await_here(async move {
+            // What cannot be had now is said in the next round.
+            drop(client.refresh_metadata_older_than(RECENT, Topics::All, deadline.into()).await);
+            Answer::Worked(Worked::Looked { id })
+        });
+    }
+
+    fn looked(&mut self, id: WorkId) {
+        let Some(saying) = self.saying.take_if(|saying| saying.id == id) else { return };
+        self.cluster_changed();
+        self.describe(&saying);
+    }
+
+    fn describe(&mut self, saying: &Saying<P::Held>) {
+        let Saying { id, held, generation, member_id, cause, nonce } = saying;
+        let (id, generation, nonce) = (*id, *generation, *nonce);
+        let job = self.protocol.describe(Joining { held, generation, member_id, cause, nonce });
+        self.start_describe(id, job);
+    }
+
+    fn describing_time(&self) -> Duration {
+        (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5))
     }
 
     fn start_describe(&mut self, id: WorkId, job: DescribeJob) {
@@ -103,9 +156,7 @@ impl<P: Hosted> Driver<P> {
             return self.worked(Worked::Described { id, result: job() });
         }
         let runner = self.runner();
-        let longest =
-            (self.rebalance_timeout / 10).clamp(Duration::from_secs(1), Duration::from_secs(5));
-        let deadline = now() + longest;
+        let deadline = now() + self.describing_time();
         self.answers.await_here(async move {
             let result = runner.run(deadline, job).await;
             Answer::Worked(Worked::Described { id, result })
@@ -132,6 +183,7 @@ impl<P: Hosted> Driver<P> {
 
     pub(super) fn worked(&mut self, worked: Worked) {
         match worked {
+            Worked::Looked { id } => self.looked(id),
             Worked::Described { id, result } => {
                 if let Ok(protocols) = &result {
                     self.report.described(protocols);
@@ -175,7 +227,8 @@ impl Lead {
         let Self { needs, job, led, deadline } = self;
         let wanted = Topics::Named(needs.topics.clone());
         let by = deadline.min(now() + METADATA).into();
-        let refresh = client.refresh_metadata_older_than(FRESH, wanted, by);
+        let age = if needs.afresh { Duration::ZERO } else { FRESH };
+        let refresh = client.refresh_metadata_older_than(age, wanted, by);
         if !needs.topics.is_empty() && refresh.await.is_err() {
             tracing::warn!(group = &**group, "planning on metadata that could not be refreshed");
         }

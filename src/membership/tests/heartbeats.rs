@@ -47,6 +47,30 @@ fn the_plan_may_ask_for_another_interval_and_the_configuration_decides() {
 }
 
 #[test]
+fn a_round_that_the_plan_announced_is_listened_for_for_two_seconds_or_until_it_comes() {
+    let (usual, hurried) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(50)));
+    for heartbeat_interval in [None, Some(Duration::from_secs(2))] {
+        let config = MembershipConfig { heartbeat_interval, ..config() };
+        let mut script = Script::with(config).settled(&[1]);
+        script.tell(|member, now| member.take_intervals(now, usual, hurried));
+        let count = beats(&mut script, Duration::from_secs(2));
+        assert!((34..=46).contains(&count), "{count} while it is expected");
+        let count = beats(&mut script, Duration::from_secs(4));
+        assert!((2..=5).contains(&count), "{count} when it did not come");
+    }
+
+    let mut script = Script::dynamic().settled(&[1]);
+    script.tell(|member, now| member.take_intervals(now, usual, hurried));
+    script.rebalance();
+    script.release();
+    script.joined(2, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    script.synced(&[1]);
+    let count = beats(&mut script, Duration::from_millis(1500));
+    assert!(count <= 2, "{count} in the next generation");
+}
+
+#[test]
 fn answers_that_carry_a_throttle_time_stretch_the_interval_up_to_a_third_of_the_session() {
     let mut script = Script::dynamic().settled(&[1]);
     script.beats = None;
@@ -157,4 +181,20 @@ fn a_refused_permission_is_told_once_and_waited_out_until_the_rejoin() {
     script.refused(ErrorCode::GroupAuthorizationFailed);
     let (api, code) = (ApiKey::JoinGroup, ErrorCode::GroupAuthorizationFailed);
     assert_eq!(script.member.ended(), Some(&Ended::Refused { api, code }));
+}
+
+#[test]
+fn a_static_member_that_was_absent_for_a_round_asks_whether_it_still_has_a_session() {
+    let mut script = Script::of_instance("a").settled(&[1]);
+    script.beats = None;
+    script.now += REBALANCE; // The process stood still.
+    script.tell(Membership::handle_timeout);
+    assert_eq!(script.requests(), ["Heartbeat", "JoinGroup"]);
+    script.answer(Err(Failure::Unreadable));
+    script.joined(2, "me", "other");
+    assert_eq!(script.requests(), ["SyncGroup", "Heartbeat"]);
+    script.synced(&[1]);
+    assert!(!script.events.iter().any(|event| matches!(event, Event::Assigned { .. })));
+    script.refused(ErrorCode::None);
+    assert!(script.events.iter().any(|event| matches!(event, Event::Assigned { .. })));
 }

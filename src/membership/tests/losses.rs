@@ -127,6 +127,56 @@ fn an_answer_to_join_group_that_must_have_been_given_is_asked_for_again() {
 }
 
 #[test]
+fn the_plan_of_a_generation_that_is_being_replaced_is_asked_for_again() {
+    let mut script = Script::dynamic().cooperative().settled(&[1]);
+    script.rebalance();
+    script.joined(2, "me", "other");
+    script.log.clear();
+    script.pass(Duration::from_secs(4));
+    assert_eq!(script.log, [""; 0], "its refusal may be on its way");
+    script.pass(Duration::from_secs(3));
+    assert_eq!(script.log, ["DropRounds", "SyncGroup"], "else the next round ends without us");
+    assert_eq!(script.lost(), None);
+}
+
+#[test]
+fn who_holds_nothing_waits_for_the_plan_it_asked_for() {
+    let mut script = Script::dynamic().settled(&[]);
+    script.rebalance();
+    script.joined(2, "me", "other");
+    script.pass(Duration::from_secs(20));
+    assert_eq!(script.count("SyncGroup"), 1);
+    script.synced(&[1]);
+    assert!(matches!(&script.events[..], [Event::Assigned { .. }]), "{:?}", script.events);
+}
+
+#[test]
+fn a_static_member_that_a_round_may_have_left_behind_loses_everything_when_its_generation_is_over()
+{
+    for (passed, is_lost) in [(SESSION, false), (REBALANCE, true)] {
+        let mut script = Script::of_instance("a").cooperative().settled(&[1]);
+        script.rebalance();
+        script.pass(passed);
+        assert_eq!(script.lost(), None);
+        script.beats = Some(ErrorCode::IllegalGeneration);
+        script.pass(Duration::from_secs(4));
+        assert_eq!(script.lost().is_some(), is_lost, "after {passed:?}");
+    }
+}
+
+#[test]
+fn a_static_member_that_a_generation_came_and_went_without_loses_everything_when_it_is_back() {
+    for (generation, is_lost) in [(2, false), (3, true)] {
+        let mut script = Script::of_instance("a").cooperative().settled(&[1]);
+        script.rebalance();
+        script.pass(REBALANCE);
+        script.sent.drain(..script.sent.len() - 1); // Asked again.
+        script.joined(generation, "me", "other");
+        assert_eq!(script.lost().is_some(), is_lost, "in generation {generation}");
+    }
+}
+
+#[test]
 fn a_member_owns_nothing_past_the_end_of_a_round_that_it_may_have_missed() {
     let rebalance_timeout = Duration::from_secs(20);
     let mut script = Script::with(MembershipConfig { rebalance_timeout, ..config() }).settled(&[1]);

@@ -9,6 +9,7 @@ mod losses;
 mod nonsense;
 mod progress;
 mod rounds;
+mod settling;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -72,6 +73,7 @@ fn config() -> MembershipConfig {
         retry_backoff: Duration::from_millis(100),
         retry_backoff_max: Duration::from_secs(1),
         api_timeout: Duration::from_secs(60),
+        settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: LeavePolicy::Auto,
     }
@@ -346,7 +348,7 @@ fn joined(generation: i32, id: &str, leader: &str) -> JoinGroupResponse {
 }
 
 fn synced(pieces: &[u16]) -> SyncGroupResponse {
-    let mut assignment = vec![0];
+    let mut assignment = vec![0, 0];
     pieces.iter().for_each(|piece| assignment.extend(piece.to_be_bytes()));
     SyncGroupResponse { assignment: assignment.into(), ..SyncGroupResponse::default() }
 }

@@ -83,6 +83,45 @@ fn the_wish_for_a_round_outlives_everything_but_a_successful_sync() {
 }
 
 #[test]
+fn a_round_for_later_begins_in_its_time_unless_one_began_before() {
+    let settled = || {
+        let mut script = Script::dynamic().settled(&[1]);
+        let wait = Duration::from_secs(5);
+        script.tell(|member, now| member.rejoin_later(now, Cause::MetadataChanged, wait));
+        script
+    };
+    let mut script = settled();
+    script.pass(Duration::from_millis(4900));
+    assert_eq!(script.count("BeforeJoin"), 0);
+    script.pass(Duration::from_millis(200));
+    assert_eq!(script.count("BeforeJoin"), 1);
+
+    let mut script = settled();
+    script.rebalance();
+    script.release();
+    script.pass(Duration::from_secs(2));
+    script.joined(2, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    script.synced(&[1]);
+    script.pass(Duration::from_secs(20));
+    assert_eq!(script.count("JoinGroup"), 1);
+}
+
+#[test]
+fn of_two_rounds_for_later_the_sooner_one_begins() {
+    let mut script = Script::dynamic().settled(&[]);
+    for (cause, seconds) in
+        [(Cause::Scheduled, 60), (Cause::MetadataChanged, 5), (Cause::Scheduled, 6)]
+    {
+        let wait = Duration::from_secs(seconds);
+        script.tell(|member, now| member.rejoin_later(now, cause, wait));
+    }
+    script.pass(Duration::from_secs(6));
+    assert_eq!(script.last_join().reason.as_deref(), Some("topics or partitions changed"));
+    assert_eq!(script.count("JoinGroup"), 1);
+}
+
+#[test]
 fn a_leader_publishes_its_plan_and_takes_its_part_from_the_answer() {
     let mut script = Script::dynamic();
     script.tell(Membership::join);
@@ -215,4 +254,20 @@ fn a_join_group_that_is_answered_with_the_same_generation_is_followed_by_sync_an
     assert_eq!(script.requests(), ["SyncGroup", "Heartbeat"]);
     script.synced(&[4]);
     assert_eq!(script.member.held(), &[4].into());
+}
+
+#[test]
+fn a_plan_that_came_too_late_to_be_taken_up_is_left_for_the_next_round() {
+    let rebalance_timeout = Duration::from_secs(20);
+    let mut script = Script::with(MembershipConfig { rebalance_timeout, ..config() });
+    script.tell(Membership::join);
+    script.id_given("me");
+    script.joined(1, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    script.pass(rebalance_timeout);
+    script.synced(&[1]);
+    assert_eq!(script.events, [], "a round may have ended since");
+    script.rebalance();
+    assert_eq!(script.events, []);
+    assert_eq!(script.last_join().reason.as_deref(), Some("the group is rebalancing"));
 }

@@ -23,6 +23,7 @@ mod tag {
     pub(super) const REBALANCE_AFTER: u8 = 8;
     pub(super) const DIGEST: u8 = 9;
     pub(super) const LEADER: u8 = 10;
+    pub(super) const SECOND_ROUND: u8 = 11;
     pub(super) const STANDBYS: u8 = 12;
 }
 
@@ -50,6 +51,8 @@ pub(crate) struct Down {
     pub(crate) digest: u64,
     /// The leader's member id.
     pub(crate) leader: Arc<str>,
+    /// Somebody must give something up that somebody waits for: another round follows this one.
+    pub(crate) second_round: bool,
     /// Of which of its partitions another has the first copy.
     pub(crate) standbys: PartitionRanges,
 }
@@ -100,6 +103,9 @@ impl Down {
         }
         sealer.section(tag::DIGEST, |writer| writer.u64(self.digest));
         sealer.section(tag::LEADER, |writer| writer.compact_string(&self.leader));
+        if self.second_round {
+            sealer.section(tag::SECOND_ROUND, |_| {});
+        }
         if !self.standbys.is_empty() {
             sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
         }
@@ -129,6 +135,7 @@ impl Down {
             tag::REBALANCE_AFTER => self.rebalance_after = Some(read_millis(section)?),
             tag::DIGEST => self.digest = read_u64(section)?,
             tag::LEADER => self.leader = section.string(Layout::Compact)?,
+            tag::SECOND_ROUND => self.second_round = true,
             tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
             _ => {}
         }

@@ -73,6 +73,7 @@ fn full_down() -> Down {
         rebalance_after: Some(Duration::from_secs(60)),
         digest: 0x8877_6655_4433_2211,
         leader: "member-1".into(),
+        second_round: false,
         standbys: PartitionRanges::default(),
     }
 }
@@ -83,6 +84,10 @@ fn standing_by_down() -> Down {
         standbys: (&partitions(&[("orders", 1), ("orders", 2)])).into(),
         ..Down::default()
     }
+}
+
+fn second_round() -> Down {
+    Down { second_round: true, ..Down::default() }
 }
 
 #[test]
@@ -96,6 +101,7 @@ fn up_envelopes_are_written_as_pinned() {
 fn down_envelopes_are_written_as_pinned() {
     assert_eq!(full_down().encode(), pinned!("down-1-full.hex"));
     assert_eq!(Down::default().encode(), pinned!("down-1-least.hex"));
+    assert_eq!(second_round().encode(), pinned!("down-1-second-round.hex"));
     assert_eq!(standing_by_down().encode(), pinned!("down-1-standbys.hex"));
 }
 
@@ -116,6 +122,7 @@ fn down_envelopes_of_every_release_are_read() {
     for (bytes, expected) in [
         (pinned!("down-1-full.hex"), full_down()),
         (pinned!("down-1-least.hex"), Down::default()),
+        (pinned!("down-1-second-round.hex"), second_round()),
         (pinned!("down-1-standbys.hex"), standing_by_down()),
         (pinned!("down-1-unknown-section.hex"), Down { group_size: 3, ..Down::default() }),
     ] {
@@ -235,6 +242,7 @@ prop_compose! {
         rebalance_after in millis(),
         digest in any::<u64>(),
         leader in "[a-z]{0,9}",
+        second_round in any::<bool>(),
         standbys in any_partitions(),
     ) -> Down {
         Down {
@@ -252,6 +260,7 @@ prop_compose! {
             rebalance_after,
             digest,
             leader: leader.into(),
+            second_round,
             standbys: (&standbys).into(),
         }
     }

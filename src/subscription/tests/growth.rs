@@ -89,6 +89,17 @@ fn a_topic_that_could_not_be_described_is_planned_when_it_can_be() {
 }
 
 #[test]
+fn a_leader_looks_again_where_a_member_has_seen_more() {
+    let mut members = [on_range("m1"), on_range("m2")];
+    for (seen_by_member, again) in [(4, false), (3, false), (5, true), (200_000, false)] {
+        members[1].protocol.cluster_changed(&cluster(&[("a", seen_by_member)]), 0.0);
+        let mut led = led(FIRST, &mut members[..1], &[]);
+        led.members.push(members[1].says("range"));
+        assert_eq!(members[0].protocol.lead(led).0.afresh, again, "{seen_by_member}");
+    }
+}
+
+#[test]
 fn only_the_leader_starts_a_round_for_a_topic_that_vanished() {
     let mut members = [on_range("m1"), on_range("m2")];
     in_group(&mut members);

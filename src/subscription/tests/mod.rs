@@ -7,6 +7,7 @@ mod failures;
 mod garbage;
 mod growth;
 mod interop;
+mod per_topic;
 mod rolling;
 mod rounds;
 

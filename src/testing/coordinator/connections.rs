@@ -38,6 +38,12 @@ impl Connections {
         self.muted.get(&connection).is_some_and(|muted| muted.unanswered == tag)
     }
 
+    /// Whether this request is not even looked at yet.
+    pub(super) fn waits_behind(&self, connection: ConnectionId, tag: RequestTag) -> bool {
+        let muted = self.muted.get(&connection);
+        muted.is_some_and(|muted| muted.waiting.iter().any(|waiting| waiting.tag == tag))
+    }
+
     /// The request was answered: the next one behind it, if any.
     pub(super) fn answered(&mut self, connection: ConnectionId) -> Option<CoordinatorRequest> {
         let muted = self.muted.get_mut(&connection)?;

@@ -11,6 +11,7 @@ use crate::wire::ErrorCode;
 use super::context::Context;
 use super::member::Member;
 use super::record::GroupRecord;
+use super::request::RequestTag;
 
 /// Kafka's states of a group.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -108,6 +109,12 @@ impl Group {
 
     pub(super) fn awaiting_join(&self) -> usize {
         self.members.values().filter(|member| member.awaiting_join.is_some()).count()
+    }
+
+    pub(super) fn has_parked(&self, tag: RequestTag) -> bool {
+        let mut parked =
+            self.members.values().flat_map(|m| m.awaiting_join.iter().chain(&m.awaiting_sync));
+        parked.any(|parked| parked.tag == tag)
     }
 
     /// The first member of an empty group decides the type, and leads.

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use crate::types::{MemberId, Offsets};
 use crate::wire::ErrorCode;
-use crate::wire::api::{DescribedGroup, LeaveGroupRequest, LeavingMember};
+use crate::wire::api::{DescribedGroup, HeartbeatRequest, LeaveGroupRequest, LeavingMember};
 
 use connections::Connections;
 use context::Context;
@@ -148,6 +148,21 @@ impl FakeCoordinator {
     /// The group as DescribeGroups tells it, if it exists.
     pub(crate) fn describe(&self, group_id: &str) -> Option<DescribedGroup> {
         self.groups.get(group_id).map(Group::described)
+    }
+
+    /// What this heartbeat would be refused with: whoever sends it is out of the group, or its generation is over.
+    pub(crate) fn refuses(&self, heartbeat: &HeartbeatRequest) -> Option<ErrorCode> {
+        let Some(group) = self.groups.get(&heartbeat.group_id) else {
+            return Some(ErrorCode::UnknownMemberId);
+        };
+        let (id, instance_id) = (&heartbeat.member_id, heartbeat.group_instance_id.as_ref());
+        group.validate_generation(id, instance_id, heartbeat.generation).err()
+    }
+
+    /// Whether this request is parked in a group, or waits behind another one.
+    pub(crate) fn has(&self, connection: ConnectionId, tag: RequestTag) -> bool {
+        self.connections.waits_behind(connection, tag)
+            || self.groups.values().any(|group| group.has_parked(tag))
     }
 
     /// What a group has committed.

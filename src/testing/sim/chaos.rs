@@ -47,6 +47,10 @@ impl Sim {
         if self.members().is_empty() {
             self.join();
         }
+        while self.is_rolled_out && self.bounce() {
+            // Long enough for whoever was killed to be forgotten, with what it listed.
+            self.pass(SPELL)?;
+        }
         self.calm_down()
     }
 
@@ -85,6 +89,7 @@ impl Sim {
             6 => self.duplicate(member),
             7 if members.len() < 5 => drop(self.join()),
             8 => self.close(member),
+            9 | 10 if self.is_rolled_out => drop(self.bounce()),
             9 | 10 => self.rejoin(member),
             _ => self.commit(member.0),
         }

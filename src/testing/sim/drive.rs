@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::network::{Happening, Worked, commit_body, request_body};
-use super::process::{Process, lane_key};
+use super::process::{Process, Waiting, lane_key};
 use super::rules::Violation;
 use super::{Pieces, Sent, Sim};
 use crate::membership::{
@@ -120,7 +120,8 @@ impl Sim {
 
     fn expect(&mut self, at: usize, lane: Lane, id: RequestId, deadline: Instant) {
         if let Some(process) = self.processes.get_mut(at) {
-            process.out.insert(id, (lane, process.member.generation()));
+            let asked_in = process.member.generation();
+            process.out.insert(id, Waiting { lane, asked_in, deadline, tag: None });
         }
         let lane = lane_key(lane);
         self.schedule(deadline, Happening::Overdue { process: at, lane, id });
@@ -148,18 +149,18 @@ impl Sim {
             return; // On a connection that was closed meanwhile.
         }
         let Some(process) = self.processes.get_mut(sent.process) else { return };
-        let asked_in = process.out.remove(&sent.id).map(|(_, generation)| generation);
-        if is_failure && asked_in.is_none() {
+        let waiting = process.out.remove(&sent.id);
+        if is_failure && waiting.is_none() {
             return;
         }
-        let tells = matches!(&answer, Ok(GroupResponse::Heartbeat(beat))
-            if matches!(beat.error, ErrorCode::UnknownMemberId | ErrorCode::FencedInstanceId));
-        process.was_told = tells && asked_in == Some(process.member.generation());
+        let told = waiting.and_then(|waiting| process.hears(self.now, waiting, &answer));
         self.note_of(sent.process, || format!("is answered {answer:?}"));
         self.with(sent.process, |process, now| {
             process.member.handle_response(now, sent.id, answer);
         });
-        self.check_told(sent.process);
+        if let Some(told) = told {
+            self.was_told(sent.process, told);
+        }
     }
 
     fn find_coordinator(&mut self, at: usize, id: RequestId) {

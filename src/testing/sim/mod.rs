@@ -6,6 +6,7 @@ mod network;
 mod pieces;
 mod process;
 mod rules;
+mod spoken;
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -15,12 +16,14 @@ use self::network::{Entry, Happening, Weather};
 pub(crate) use self::pieces::{PieceProtocol, Pieces};
 use self::process::{GROUP, Process};
 pub use self::rules::Violation;
+use self::spoken::{Listed, Spoken};
 use crate::membership::RequestId;
 pub use crate::membership::Rule;
 use crate::testing::coordinator::{
     ConnectionId, CoordinatorSettings, FakeCoordinator, Loss, RequestTag,
 };
-use crate::types::{GroupInstanceId, MemberId};
+use crate::types::GroupInstanceId;
+use crate::wire::ErrorCode;
 
 /// A group that shares out numbered pieces of work, run step by step.
 ///
@@ -45,12 +48,14 @@ pub struct Sim {
     processes: Vec<Process>,
     pieces: u16,
     is_cooperative: bool,
+    consumes: bool,
+    /// What members that are started now list, if they consume.
+    listed: Listed,
+    /// Members are restarted in the course of the storm, and list more modern assigners then.
+    is_rolled_out: bool,
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
-    /// Whom an administrator removed, or another process replaced: they own in good faith until their next heartbeat
-    /// is answered.
-    untold: BTreeSet<MemberId>,
     violation: Option<Violation>,
     trace: Option<Vec<String>>,
 }
@@ -93,10 +98,12 @@ impl Sim {
             processes: Vec::new(),
             pieces,
             is_cooperative: false,
+            consumes: false,
+            listed: Listed::Range,
+            is_rolled_out: false,
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
-            untold: BTreeSet::new(),
             violation: None,
             trace: None,
         }
@@ -107,6 +114,24 @@ impl Sim {
     pub fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
+    }
+
+    /// Members speak the "consumer" protocol, and pieces are partitions: on "range", or on "cooperative-sticky" where
+    /// rounds are cooperative.
+    #[must_use]
+    pub fn consuming(mut self) -> Self {
+        self.consumes = true;
+        self.listed = if self.is_cooperative { Listed::Sticky } else { Listed::Range };
+        self
+    }
+
+    /// Members consume, on "range" first. By two rolling bounces (see [`Self::bounce`]), which the storm is part of,
+    /// they come to cooperative rounds.
+    #[must_use]
+    pub fn rolled_out(mut self) -> Self {
+        self.is_cooperative = false;
+        self.is_rolled_out = true;
+        self.consuming()
     }
 
     /// Members break `rule`.
@@ -149,12 +174,19 @@ impl Sim {
             Some(instance) => format!("{at}={instance}").into(),
             None => format!("{at}").into(),
         };
-        let protocol = PieceProtocol::new(self.pieces, self.is_cooperative, wish);
+        let (total, listed) = (self.pieces, self.listed);
+        let protocol = match self.consumes {
+            true => {
+                let jitter = self.dice.f64();
+                Spoken::consumer(total, listed, wish, instance.clone(), jitter)
+            }
+            false => Spoken::Pieces(PieceProtocol::new(total, self.is_cooperative, wish)),
+        };
         let seed = self.dice.u64(..);
         let process =
             Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
-        self.processes.push(process);
+        self.processes.push(Process { wish, listed, ..process });
         self.with(at, |process, now| process.member.join(now));
         SimMember(at)
     }
@@ -175,8 +207,25 @@ impl Sim {
     pub fn restart(&mut self, member: SimMember, is_changed: bool) -> SimMember {
         self.kill(member);
         let Some(process) = self.processes.get(member.0) else { return member };
-        let wish = process.protocol.wish.wrapping_add(u8::from(is_changed));
+        let wish = process.wish.wrapping_add(u8::from(is_changed));
         self.start(process.instance.clone(), wish)
+    }
+
+    /// Restarts a member of the last deployment with what the present one lists: at first "cooperative-sticky" before
+    /// "range", and when nobody lists "range" alone any more, "cooperative-sticky" alone. Whether there was any.
+    pub fn bounce(&mut self) -> bool {
+        let listed: Vec<(SimMember, Listed)> = self
+            .members()
+            .into_iter()
+            .filter_map(|member| Some((member, self.processes.get(member.0)?.listed)))
+            .collect();
+        let oldest = listed.iter().min_by_key(|(_, listed)| *listed).copied();
+        let Some((member, listed)) = oldest.filter(|(_, listed)| *listed < Listed::Sticky) else {
+            return false;
+        };
+        self.listed = listed.next();
+        self.restart(member, false);
+        true
     }
 
     /// The process stands still.
@@ -187,6 +236,7 @@ impl Sim {
             return;
         };
         process.paused_until = Some(until);
+        process.stood_still = true;
         let name = Arc::clone(&process.name);
         self.note(|| format!("{name} pauses for {span:?}"));
         self.schedule(until, Happening::Resumes { process: member.0 });
@@ -213,8 +263,10 @@ impl Sim {
             return;
         }
         self.note(|| format!("{name} is removed"));
-        self.untold.insert(id.clone());
         self.coordinator.remove_member(self.now, GROUP, &id);
+        if let Some(process) = self.processes.get_mut(member.0) {
+            process.untold = Some(process.out_with(ErrorCode::UnknownMemberId));
+        }
         self.collect_answers();
     }
 

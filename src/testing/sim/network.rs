@@ -146,6 +146,9 @@ impl Sim {
         }
         self.last_tag += 1;
         let tag = RequestTag(self.last_tag);
+        if let Some(waiting) = process.out.get_mut(&id) {
+            waiting.tag = Some(tag);
+        }
         self.tags.insert(tag, Sent { process: at, lane, connection, id });
         let request =
             CoordinatorRequest { connection, tag, version: 9, client_id: "sim".into(), body };
@@ -172,8 +175,9 @@ impl Sim {
         self.collect_answers();
     }
 
-    /// Sends the coordinator's answers on their way.
+    /// The coordinator has done something. Sends its answers on their way.
     pub(super) fn collect_answers(&mut self) {
+        self.note_untold();
         while let Some(answer) = self.coordinator.poll_response() {
             self.on_answer(answer);
         }
@@ -223,7 +227,7 @@ impl Sim {
         let waiting: Vec<_> = process
             .out
             .iter()
-            .filter(|(_, (of, _))| lane_key(*of) == lane)
+            .filter(|(_, waiting)| lane_key(waiting.lane) == lane)
             .map(|(id, _)| *id)
             .collect();
         for id in waiting {

@@ -69,9 +69,12 @@ impl PieceProtocol {
         let owners = owners(&members);
         let count = members.len().max(1);
         let plan = members.iter().enumerate().map(|(at, (member, said))| {
-            let share = (0..self.total).filter(|piece| usize::from(*piece) % count == at);
-            let free = |piece: &u16| owners.get(piece).is_none_or(|id| *id == &member.member_id);
-            (member.member_id.clone(), write_part(said.wish, share.filter(free)))
+            let id = &member.member_id;
+            let is_in_share = |piece: u16| usize::from(piece) % count == at;
+            let is_free = |piece: u16| owners.get(&piece).is_none_or(|owner| *owner == id);
+            let pieces = (0..self.total).filter(|piece| is_in_share(*piece) && is_free(*piece));
+            let owes = owners.iter().any(|(piece, owner)| *owner == id && !is_in_share(*piece));
+            (id.clone(), write_part(said.wish, owes, pieces))
         });
         Plan { assignments: plan.collect(), again_after: None }
     }
@@ -105,12 +108,14 @@ impl GroupProtocol for PieceProtocol {
 
     fn joined(&mut self, joined: Joined<'_, Pieces>) -> Change<Pieces, ()> {
         let mut part = joined.assignment;
-        let planned_on = if part.is_empty() { self.wish } else { part.get_u8() };
+        let planned_on = part.try_get_u8().unwrap_or(self.wish);
+        // Who restarts is handed its part again, and owes the others a round still.
+        let owes = part.try_get_u8().is_ok_and(|owes| owes == 1);
         let given = Pieces(read_pieces(&mut part));
         let (mut revoke, mut add) = (joined.held.clone(), given.clone());
         revoke.remove(&given);
         add.remove(joined.held);
-        let cause = if !revoke.is_empty() {
+        let cause = if !revoke.is_empty() || owes {
             Some(Cause::FollowUp)
         } else if planned_on != self.wish && self.asked_for != Some(planned_on) {
             self.asked_for = Some(planned_on);
@@ -119,8 +124,15 @@ impl GroupProtocol for PieceProtocol {
             None
         };
         let rejoin = cause.map(|cause| Rejoin { cause, after: Duration::ZERO });
-        let standby = Pieces::default();
-        Change { revoke, add, standby, rejoin, heartbeat_interval: None, notices: Vec::new() }
+        Change {
+            revoke,
+            add,
+            standby: Pieces::default(),
+            rejoin,
+            heartbeat_interval: None,
+            hurried_interval: None,
+            notices: Vec::new(),
+        }
     }
 }
 
@@ -159,9 +171,10 @@ fn read_pieces(bytes: &mut Bytes) -> BTreeSet<u16> {
     pieces
 }
 
-fn write_part(wish: u8, pieces: impl Iterator<Item = u16>) -> Bytes {
+fn write_part(wish: u8, owes: bool, pieces: impl Iterator<Item = u16>) -> Bytes {
     let mut bytes = BytesMut::new();
     bytes.put_u8(wish);
+    bytes.put_u8(u8::from(owes));
     pieces.for_each(|piece| bytes.put_u16(piece));
     bytes.freeze()
 }

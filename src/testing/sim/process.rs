@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::pieces::{PieceProtocol, Pieces};
+use super::pieces::Pieces;
+use super::spoken::{Listed, Spoken};
 use crate::membership::{
-    CommitId, Event, Lane, Membership, MembershipConfig, RequestId, RevocationId, Rule,
+    CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, RequestId,
+    RevocationId, Rule,
 };
-use crate::protocol::Holding;
-use crate::testing::coordinator::ConnectionId;
-use crate::types::{Generation, GroupInstanceId};
+use crate::protocol::{GroupProtocol, Holding};
+use crate::testing::coordinator::{ConnectionId, RequestTag};
+use crate::types::{Generation, GroupInstanceId, MemberId};
+use crate::wire::ErrorCode;
+use crate::wire::api::HeartbeatRequest;
 
 pub(super) const GROUP: &str = "workers";
 pub(super) const SESSION: Duration = Duration::from_secs(6);
@@ -19,7 +23,11 @@ pub(super) const SESSION: Duration = Duration::from_secs(6);
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) member: Membership<Pieces>,
-    pub(super) protocol: PieceProtocol,
+    pub(super) protocol: Spoken,
+    /// What a restart may change.
+    pub(super) wish: u8,
+    /// What it lists, if it consumes.
+    pub(super) listed: Listed,
     pub(super) name: Arc<str>,
     pub(super) instance: Option<GroupInstanceId>,
     pub(super) is_dead: bool,
@@ -27,8 +35,8 @@ pub(super) struct Process {
     /// The coordinator that this process knows.
     pub(super) epoch: u64,
     pub(super) lanes: BTreeMap<u8, Connection>,
-    /// What waits for an answer, and the generation it was asked in.
-    pub(super) out: BTreeMap<RequestId, (Lane, Generation)>,
+    /// What waits for an answer.
+    pub(super) out: BTreeMap<RequestId, Waiting>,
     /// What the application works on: told as assigned, neither released nor said to be lost.
     pub(super) works_on: Pieces,
     /// The event that waits for the application.
@@ -37,8 +45,31 @@ pub(super) struct Process {
     pub(super) releasing: Option<(RevocationId, Pieces)>,
     /// Parts of commits that have not ended.
     pub(super) commits: BTreeMap<CommitId, Pieces>,
-    /// The answer that came last told it that it is out of the generation that it is in.
-    pub(super) was_told: bool,
+    /// It is out, through no fault of its own, and no heartbeat has said so yet.
+    pub(super) untold: Option<Out>,
+    /// What the last heartbeat said.
+    pub(super) told: Option<Out>,
+    /// It stood still, and no heartbeat was answered since.
+    pub(super) stood_still: bool,
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) lane: Lane,
+    /// The generation it was asked in.
+    pub(super) asked_in: Generation,
+    pub(super) deadline: Instant,
+    /// None if it was sent on a connection that is cut.
+    pub(super) tag: Option<RequestTag>,
+}
+
+/// A heartbeat, and what it is refused with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Out {
+    pub(super) member_id: MemberId,
+    pub(super) generation: Generation,
+    pub(super) error: ErrorCode,
 }
 
 /// One of a process's connections to a coordinator.
@@ -56,12 +87,14 @@ impl Process {
     pub(super) fn new(
         name: Arc<str>,
         instance: Option<GroupInstanceId>,
-        protocol: PieceProtocol,
+        protocol: Spoken,
         rebalance_timeout: Duration,
         seed: u64,
         broken: Option<Rule>,
     ) -> Self {
-        let config = MembershipConfig { rebalance_timeout, ..config(instance.clone()) };
+        let protocol_type = protocol.protocol_type().to_owned();
+        let config =
+            MembershipConfig { rebalance_timeout, protocol_type, ..config(instance.clone()) };
         let member = Membership::new(config, seed);
         Self {
             member: match broken {
@@ -69,6 +102,8 @@ impl Process {
                 None => member,
             },
             protocol,
+            wish: 0,
+            listed: Listed::Range,
             name,
             instance,
             is_dead: false,
@@ -81,7 +116,9 @@ impl Process {
             asks: true,
             releasing: None,
             commits: BTreeMap::new(),
-            was_told: false,
+            untold: None,
+            told: None,
+            stood_still: false,
         }
     }
 
@@ -89,9 +126,41 @@ impl Process {
         !self.is_dead && self.paused_until.is_none()
     }
 
+    /// The heartbeat that it would send now.
+    pub(super) fn heartbeat(&self) -> HeartbeatRequest {
+        HeartbeatRequest {
+            group_id: GROUP.to_owned(),
+            generation: self.member.generation(),
+            member_id: self.member.member_id().clone(),
+            group_instance_id: self.instance.clone(),
+        }
+    }
+
+    pub(super) fn out_with(&self, error: ErrorCode) -> Out {
+        let member_id = self.member.member_id().clone();
+        Out { member_id, generation: self.member.generation(), error }
+    }
+
+    /// What the answer to a heartbeat of this generation says, if it comes before the machine gives it up.
+    pub(super) fn hears(
+        &self,
+        now: Instant,
+        waiting: Waiting,
+        answer: &Result<GroupResponse, Failure>,
+    ) -> Option<Out> {
+        let Ok(GroupResponse::Heartbeat(beat)) = answer else { return None };
+        let in_time = now < waiting.deadline && waiting.asked_in == self.member.generation();
+        in_time.then(|| self.out_with(beat.error))
+    }
+
     /// Whether it takes part, or would if the network let it.
     pub(super) fn lives(&self) -> bool {
         !self.is_dead && self.member.ended().is_none()
+    }
+
+    /// Whether it may be working on something, or be about to.
+    pub(super) fn has_generation(&self) -> bool {
+        !self.is_dead && self.member.generation().is_some()
     }
 
     /// The machine has given an event out: it takes the place of the one before. A loss counts once it is said.
@@ -132,7 +201,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
     MembershipConfig {
         group_id: GROUP.to_owned(),
         group_instance_id,
-        protocol_type: "pieces".to_owned(),
+        protocol_type: String::new(),
         session_timeout: SESSION,
         rebalance_timeout: Duration::from_secs(10),
         heartbeat_interval: None,
@@ -140,6 +209,7 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         retry_backoff: Duration::from_millis(100),
         retry_backoff_max: Duration::from_secs(1),
         api_timeout: Duration::from_secs(20),
+        settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: crate::membership::LeavePolicy::Auto,
     }

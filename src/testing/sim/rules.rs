@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::process::{GROUP, Process};
+use super::process::{Out, Process};
 use super::{Rule, Sim};
-use crate::membership::MemberState;
+use crate::membership::{Lane, MemberState};
 use crate::protocol::Holding;
-use crate::types::GroupInstanceId;
+use crate::wire::ErrorCode;
 
 /// A rule of the group was broken.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// Two members work on one piece, though neither stands still, or was replaced or removed without knowing yet.
+    /// Two members work on one piece, though neither stands still, or was replaced or removed without having been told:
+    /// by another process, by an administrator, or by a round that ended without it because the network held up what it
+    /// had sent, or been sent. Its next heartbeat tells it.
     #[error("piece {piece} has two owners: {owners:?}")]
     TwoOwners {
         /// What both work on.
@@ -39,62 +41,81 @@ impl Sim {
         if self.violation.is_some() {
             return;
         }
-        self.note_untold();
         let mut owners: BTreeMap<u16, &Process> = BTreeMap::new();
-        let mut behind = None;
-        for process in self.processes.iter().filter(|process| self.is_answerable(process)) {
+        for process in self.processes.iter().filter(|process| self.owns(process)) {
             for piece in &process.works_on.0 {
                 let Some(other) = owners.insert(*piece, process) else { continue };
-                behind = [other, process].into_iter().find(|process| self.is_left_behind(process));
-                if behind.is_none() {
+                if !self.is_untold(other) && !self.is_untold(process) {
                     let owners = vec![other.name.to_string(), process.name.to_string()];
                     self.violation = Some(Violation::TwoOwners { piece: *piece, owners });
                     return;
                 }
             }
         }
-        self.untold.extend(behind.map(|process| process.member.member_id().clone()));
     }
 
-    /// Holding something while a round goes on (KIP-429), and left behind by it, since neither JoinGroup arrived nor
-    /// the one that was sent after it.
-    fn is_left_behind(&self, process: &Process) -> bool {
-        let is_cut = process.lanes.get(&0).is_none_or(|connection| connection.is_cut);
-        self.is_cooperative && is_cut && process.member.state() != MemberState::Stable
+    /// Whether the process owns what it works on, as far as it knows. Before it does a thing it compares the clock with
+    /// the end of its session (unless that very rule is off).
+    fn owns(&self, process: &Process) -> bool {
+        if !process.runs() || process.works_on.is_empty() {
+            return false;
+        }
+        process.member.owned_until().is_some_and(|until| until > self.now)
+            || self.broken == Some(Rule::LoseAtSessionEnd)
     }
 
-    /// Who was replaced by another process with its instance id does not know yet.
-    fn note_untold(&mut self) {
-        let group = self.coordinator.describe(GROUP);
-        let members = group.map(|group| group.members).unwrap_or_default();
-        for process in self.processes.iter().filter(|process| !process.works_on.is_empty()) {
-            let id = process.member.member_id();
-            let instance = process.instance.as_ref().map(GroupInstanceId::as_str);
-            let is_replaced = instance.is_some()
-                && members.iter().any(|member| {
-                    member.group_instance_id.as_deref() == instance && member.member_id != *id
-                });
-            if is_replaced {
-                self.untold.insert(id.clone());
+    /// Whether the process is out, through no fault of its own, and has not been told.
+    fn is_untold(&self, process: &Process) -> bool {
+        let Some(untold) = &process.untold else { return false };
+        // An id that is out stays out; a generation that went on without a member is left for the next.
+        let is_same = untold.member_id == *process.member.member_id()
+            && (untold.error != ErrorCode::IllegalGeneration
+                || untold.generation == process.member.generation());
+        is_same && self.coordinator.refuses(&process.heartbeat()).is_some()
+    }
+
+    /// Who is out since the coordinator did its last thing: another process took its place, or a round ended without it
+    /// while it stood still, or while the network held up what it had sent, or been sent.
+    pub(super) fn note_untold(&mut self) {
+        for at in 0..self.processes.len() {
+            let Some(process) = self.processes.get(at).filter(|process| process.has_generation())
+            else {
+                continue;
+            };
+            let Some(error) = self.coordinator.refuses(&process.heartbeat()) else { continue };
+            let out = process.out_with(error);
+            let is_news = ![&process.untold, &process.told].contains(&&Some(out.clone()));
+            let is_faultless = || {
+                error == ErrorCode::FencedInstanceId
+                    || process.stood_still
+                    || self.is_held_up(process)
+            };
+            if is_news && is_faultless() {
+                if let Some(process) = self.processes.get_mut(at) {
+                    process.untold = Some(out);
+                }
             }
         }
     }
 
-    /// Whether the process owns what it works on, and cannot but know it. Before it does a thing it compares the
-    /// clock with the end of its session (unless that very rule is off).
-    fn is_answerable(&self, process: &Process) -> bool {
-        if !process.runs() || process.works_on.is_empty() {
-            return false;
-        }
-        let in_session = process.member.owned_until().is_some_and(|until| until > self.now)
-            || self.broken == Some(Rule::LoseAtSessionEnd);
-        in_session && !self.untold.contains(process.member.member_id())
+    /// Whether its JoinGroup or SyncGroup, or the answer, is under way or lost.
+    fn is_held_up(&self, process: &Process) -> bool {
+        let mut rounds = process.out.values().filter(|waiting| waiting.lane == Lane::Rounds);
+        rounds.any(|waiting| {
+            let sent = waiting.tag.and_then(|tag| Some((tag, self.tags.get(&tag)?)));
+            !sent.is_some_and(|(tag, sent)| self.coordinator.has(sent.connection, tag))
+        })
     }
 
-    /// Such a window ends with the next heartbeat.
-    pub(super) fn check_told(&mut self, at: usize) {
+    /// A heartbeat of the process's generation was answered. That ends every window in which it works on in good faith.
+    pub(super) fn was_told(&mut self, at: usize, told: Out) {
         let Some(process) = self.processes.get_mut(at) else { return };
-        if std::mem::take(&mut process.was_told) && !process.works_on.is_empty() {
+        let is_out = matches!(told.error, ErrorCode::UnknownMemberId | ErrorCode::FencedInstanceId);
+        // An answer that was given before the member was put out, and comes after, does not tell it.
+        process.untold.take_if(|untold| is_out || untold.error == told.error);
+        process.told = Some(told);
+        process.stood_still = false;
+        if is_out && !process.works_on.is_empty() {
             let member = process.name.to_string();
             self.violation.get_or_insert(Violation::WorksOn { member });
         }

@@ -6,7 +6,7 @@
 //! balanced plan: they have it all, and what they get beside it comes on top.
 
 use super::classes::Class;
-use crate::assign::solver::flow::{Network, NewArc};
+use crate::assign::solver::flow::{Cost, Network, NewArc};
 use crate::assign::solver::problem::{NONE, Problem};
 
 /// More than there are copies.
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
             place_of[*group as usize] = place;
         }
         let any = |room: u64| room.min(u64::from(ANY)) as u32;
-        let mut network = Network::lay(nodes + 2, |lay| {
+        let mut network = Network::<Cost>::lay(nodes + 2, |lay| {
             for (class, node) in part.classes.iter().zip(0..) {
                 lay(NewArc::free(source, node, any(self.supply[*class as usize])));
                 let items = self.classes[*class as usize].items.len() as u64;

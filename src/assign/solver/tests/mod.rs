@@ -1,9 +1,10 @@
 //! The solver against two others that are slow, simple and share nothing with it.
 
+mod beside;
 mod exhaustive;
 mod item_flow;
-mod random;
-mod score;
+pub(super) mod random;
+pub(super) mod score;
 
 use std::borrow::Cow;
 
@@ -12,17 +13,18 @@ use random::{Case, Size};
 use score::Score;
 
 /// How many groups are tried: a build for debugging tries few, `KAFKA_GROUP_FULL=1` all.
-fn rounds(quick: u64, full: u64) -> u64 {
+pub(super) fn rounds(quick: u64, full: u64) -> u64 {
     match std::env::var_os("KAFKA_GROUP_FULL") {
         Some(_) => full,
         None => quick,
     }
 }
 
+pub(super) const PRIORITIES: [Priority; 2] = [Priority::MovesThenRacks, Priority::RacksThenMoves];
+
 /// Both orders, without slack and with some.
 fn all_wishes() -> impl Iterator<Item = Wishes> {
-    let priorities = [Priority::MovesThenRacks, Priority::RacksThenMoves];
-    priorities.into_iter().flat_map(|priority| [0, 1, 2].map(|slack| Wishes { priority, slack }))
+    PRIORITIES.into_iter().flat_map(|priority| [0, 1, 2].map(|slack| Wishes { priority, slack }))
 }
 
 #[test]

@@ -6,19 +6,19 @@ use crate::assign::solver::{Family, ItemRacks, Member, NONE, Problem, RackSet};
 
 /// A problem that owns what it consists of.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
-    pub(super) families: Vec<Family>,
-    pub(super) takers: Vec<Vec<u32>>,
-    pub(super) members: Vec<Member>,
-    pub(super) groups: usize,
-    pub(super) owners: Vec<u32>,
-    pub(super) racks: Option<ItemRacks>,
-    pub(super) weights: Vec<u64>,
+pub(in crate::assign::solver) struct Case {
+    pub(in crate::assign::solver) families: Vec<Family>,
+    pub(in crate::assign::solver) takers: Vec<Vec<u32>>,
+    pub(in crate::assign::solver) members: Vec<Member>,
+    pub(in crate::assign::solver) groups: usize,
+    pub(in crate::assign::solver) owners: Vec<u32>,
+    pub(in crate::assign::solver) racks: Option<ItemRacks>,
+    pub(in crate::assign::solver) weights: Vec<u64>,
 }
 
 /// At most.
 #[derive(Clone, Copy)]
-pub(super) struct Size {
+pub(in crate::assign::solver) struct Size {
     members: usize,
     families: usize,
     of_family: u32,
@@ -26,12 +26,14 @@ pub(super) struct Size {
 }
 
 impl Size {
-    pub(super) const TINY: Self = Self { members: 4, families: 4, of_family: 4, items: 6 };
-    pub(super) const SMALL: Self = Self { members: 12, families: 10, of_family: 12, items: 50 };
+    pub(in crate::assign::solver) const TINY: Self =
+        Self { members: 4, families: 4, of_family: 4, items: 6 };
+    pub(in crate::assign::solver) const SMALL: Self =
+        Self { members: 12, families: 10, of_family: 12, items: 50 };
 }
 
 impl Case {
-    pub(super) fn random(seed: u64, size: Size) -> Self {
+    pub(in crate::assign::solver) fn random(seed: u64, size: Size) -> Self {
         let mut dice = fastrand::Rng::with_seed(seed);
         let members = dice.usize(1..=size.members);
         let families = dice.usize(1..=size.families);
@@ -55,7 +57,7 @@ impl Case {
         case
     }
 
-    pub(super) fn problem(&self) -> Problem<'_> {
+    pub(in crate::assign::solver) fn problem(&self) -> Problem<'_> {
         Problem {
             families: self.families.clone(),
             takers: self.takers.clone(),
@@ -67,12 +69,12 @@ impl Case {
         }
     }
 
-    pub(super) fn item_count(&self) -> usize {
+    pub(in crate::assign::solver) fn item_count(&self) -> usize {
         self.families.iter().map(|family| family.count as usize).sum()
     }
 
     /// Per item who may take it, member by member.
-    pub(super) fn eligible(&self) -> Vec<Vec<u32>> {
+    pub(in crate::assign::solver) fn eligible(&self) -> Vec<Vec<u32>> {
         let of_family = |family: &Family| -> Vec<u32> {
             let Some(groups) = self.takers.get(family.takers as usize) else { return Vec::new() };
             let members = self.members.iter().zip(0..);
@@ -87,7 +89,7 @@ impl Case {
             .collect()
     }
 
-    pub(super) fn prior(&self, item: usize) -> u32 {
+    pub(in crate::assign::solver) fn prior(&self, item: usize) -> u32 {
         self.owners
             .get(item)
             .copied()
@@ -95,7 +97,7 @@ impl Case {
             .unwrap_or(NONE)
     }
 
-    pub(super) fn is_far(&self, item: usize, member: u32) -> bool {
+    pub(in crate::assign::solver) fn is_far(&self, item: usize, member: u32) -> bool {
         let rack = self.members[member as usize].rack;
         let set = self.racks.as_ref().and_then(|racks| racks.sets.get(racks.set_of[item] as usize));
         rack != NONE && set.is_some_and(|set| !set.contains(rack))

@@ -5,14 +5,14 @@ use crate::assign::solver::{NONE, Priority, Wishes};
 
 /// The least is the best. With slack, the balance of a plan is only whether it keeps the bounds.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Score {
-    pub(super) balance: u128,
-    pub(super) first: u32,
-    pub(super) second: u32,
+pub(in crate::assign::solver) struct Score {
+    pub(in crate::assign::solver) balance: u128,
+    pub(in crate::assign::solver) first: u32,
+    pub(in crate::assign::solver) second: u32,
 }
 
 impl Score {
-    pub(super) fn of(case: &Case, plan: &[u32], wishes: Wishes) -> Self {
+    pub(in crate::assign::solver) fn of(case: &Case, plan: &[u32], wishes: Wishes) -> Self {
         let mut loads = vec![0; case.members.len()];
         let (mut moves, mut misses) = (0, 0);
         for (item, eligible) in case.eligible().iter().enumerate() {
@@ -31,7 +31,12 @@ impl Score {
         Self::with(balance, moves, misses, wishes.priority)
     }
 
-    pub(super) fn with(balance: u128, moves: u32, misses: u32, priority: Priority) -> Self {
+    pub(in crate::assign::solver) fn with(
+        balance: u128,
+        moves: u32,
+        misses: u32,
+        priority: Priority,
+    ) -> Self {
         match priority {
             Priority::MovesThenRacks => Self { balance, first: moves, second: misses },
             Priority::RacksThenMoves => Self { balance, first: misses, second: moves },
@@ -40,14 +45,14 @@ impl Score {
 }
 
 /// The sum of load² / capacity, in whole numbers.
-pub(super) fn balance(case: &Case, loads: &[u32]) -> u128 {
+pub(in crate::assign::solver) fn balance(case: &Case, loads: &[u32]) -> u128 {
     let cost =
         |(load, place): (&u32, u32)| u128::from(*load) * u128::from(*load) * per_item(case, place);
     loads.iter().zip(0..).map(cost).sum()
 }
 
 /// What a member's load² counts. Capacities of cases are at most 4.
-pub(super) fn per_item(case: &Case, member: u32) -> u128 {
+pub(in crate::assign::solver) fn per_item(case: &Case, member: u32) -> u128 {
     match case.members[member as usize].capacity {
         0 => 12 << 28,
         capacity => 12 / u128::from(capacity),

@@ -1,0 +1,183 @@
+//! What the command line says about a plan.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::file::Weights;
+use crate::assign::Racks;
+use crate::cli::UsageError;
+
+/// What is asked for.
+#[derive(Debug)]
+pub(super) struct PlanOptions {
+    pub(super) assigner: String,
+    pub(super) choices: Choices,
+    /// Which of the choices were made.
+    pub(super) turned: Vec<Knob>,
+    pub(super) format: Format,
+    pub(super) runs: usize,
+    /// A topic and a partition's number.
+    pub(super) explain: Option<(String, i32)>,
+    /// Whether everything is listed, however long.
+    pub(super) all: bool,
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// What assigners let one choose.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct Choices {
+    pub(in crate::cli) racks: Racks,
+    pub(in crate::cli) slack: u32,
+    /// Groups of topics that belong together; all topics where there is none.
+    pub(in crate::cli) co_partitioned: Vec<Vec<String>>,
+    /// Whether topics that belong together must have as many partitions.
+    pub(in crate::cli) strict: bool,
+    /// What partitions weigh, from the file.
+    pub(in crate::cli) weights: Option<Arc<Weights>>,
+}
+
+/// A choice that some assigners know and some do not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::cli) enum Knob {
+    Racks,
+    Slack,
+    CoPartition,
+    Strict,
+}
+
+impl Choices {
+    /// Makes a choice by what follows its option.
+    fn turn(&mut self, knob: Knob, arguments: &mut lexopt::Parser) -> Result<(), UsageError> {
+        match knob {
+            Knob::Racks => self.racks = racks(&text(arguments.value()?)?)?,
+            Knob::Slack => self.slack = number(knob.option(), &arguments.value()?)?,
+            Knob::CoPartition => {
+                let topics = text(arguments.value()?)?;
+                self.co_partitioned.push(topics.split(',').map(str::to_owned).collect());
+            }
+            Knob::Strict => self.strict = true,
+        }
+        Ok(())
+    }
+}
+
+impl Knob {
+    const ALL: [Self; 4] = [Self::Racks, Self::Slack, Self::CoPartition, Self::Strict];
+
+    /// What turns it.
+    pub(in crate::cli) fn option(self) -> &'static str {
+        match self {
+            Self::Racks => "--racks",
+            Self::Slack => "--slack",
+            Self::CoPartition => "--co-partition",
+            Self::Strict => "--strict",
+        }
+    }
+}
+
+/// How plans are printed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Format {
+    Table,
+    /// A line a file.
+    Json,
+}
+
+/// The most runs; each is remembered.
+const MOST_RUNS: usize = 100_000;
+
+/// The names of the orders, those of [`Racks`] as they are written on a command line.
+const RACKS: [(&str, Racks); 5] = [
+    ("after-moves", Racks::AfterMoves),
+    ("before-moves", Racks::BeforeMoves),
+    ("leaders-after-moves", Racks::LeadersAfterMoves),
+    ("leaders-before-moves", Racks::LeadersBeforeMoves),
+    ("ignored", Racks::Ignored),
+];
+
+impl PlanOptions {
+    /// Reads what follows `plan`; none where help is asked for.
+    pub(super) fn read(mut arguments: lexopt::Parser) -> Result<Option<Self>, UsageError> {
+        use lexopt::Arg::{Long, Short, Value};
+
+        let mut options = Self {
+            assigner: "cooperative-sticky".to_owned(),
+            choices: Choices::default(),
+            turned: Vec::new(),
+            format: Format::Table,
+            runs: 1,
+            explain: None,
+            all: false,
+            files: Vec::new(),
+        };
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Short('a') | Long("assigner") => options.assigner = text(arguments.value()?)?,
+                Long("format") => options.format = format(&text(arguments.value()?)?)?,
+                Long("runs") => options.runs = number("--runs", &arguments.value()?)?,
+                Long("explain") => {
+                    options.explain = Some(partition(&text(arguments.value()?)?)?);
+                }
+                Long("all") => options.all = true,
+                Long(option) => {
+                    let knob = Knob::ALL.into_iter().find(|knob| knob.option()[2..] == *option);
+                    let knob = knob.ok_or_else(|| argument.unexpected())?;
+                    options.choices.turn(knob, &mut arguments)?;
+                    options.turned.push(knob);
+                }
+                Value(file) => options.files.push(file.into()),
+                other @ Short(_) => return Err(other.unexpected().into()),
+            }
+        }
+        options.check()?;
+        Ok(Some(options))
+    }
+
+    fn check(&self) -> Result<(), UsageError> {
+        let problem = match self {
+            Self { files, .. } if files.is_empty() => "no file to plan",
+            Self { runs, .. } if !(1..=MOST_RUNS).contains(runs) => "`--runs` takes 1 to 100000",
+            Self { format: Format::Json, explain: Some(_), .. } => {
+                "`--explain` has no form in JSON"
+            }
+            _ => return Ok(()),
+        };
+        Err(UsageError::Other(problem.to_owned()))
+    }
+}
+
+fn text(value: OsString) -> Result<String, UsageError> {
+    value.into_string().map_err(|value| UsageError::Other(format!("{value:?} is no text")))
+}
+
+fn number<N: std::str::FromStr>(option: &str, value: &OsString) -> Result<N, UsageError> {
+    let number = value.to_str().and_then(|value| value.parse().ok());
+    number.ok_or_else(|| UsageError::Other(format!("`{option}` takes a number, not {value:?}")))
+}
+
+fn racks(order: &str) -> Result<Racks, UsageError> {
+    let found = RACKS.iter().find(|(name, _)| *name == order);
+    found.map(|(_, racks)| *racks).ok_or_else(|| {
+        let names = RACKS.map(|(name, _)| name).join(", ");
+        UsageError::Other(format!("`--racks` takes one of {names}, not `{order}`"))
+    })
+}
+
+fn format(name: &str) -> Result<Format, UsageError> {
+    match name {
+        "table" => Ok(Format::Table),
+        "json" => Ok(Format::Json),
+        _ => Err(UsageError::Other(format!("`--format` takes table or json, not `{name}`"))),
+    }
+}
+
+/// A topic's name may have a hyphen in it, too; the last one counts.
+fn partition(name: &str) -> Result<(String, i32), UsageError> {
+    let parts = name.rsplit_once('-');
+    let parsed = parts.and_then(|(topic, number)| Some((topic.to_owned(), number.parse().ok()?)));
+    parsed.ok_or_else(|| {
+        UsageError::Other(format!("`--explain` takes a partition as in `orders-3`, not `{name}`"))
+    })
+}

@@ -1,0 +1,292 @@
+//! The command from its arguments to its words, without a process.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::assign::{
+    AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
+};
+
+/// What a command said, what it complained of, and its code.
+struct Said {
+    out: String,
+    err: String,
+    code: u8,
+}
+
+fn run_with(assigners: &Assigners, args: &[&str]) -> Said {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let words = ["kafka-group"].iter().chain(args).map(OsString::from);
+    let code = dispatch(words, assigners, &mut Console::new(&mut out, &mut err));
+    let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).unwrap());
+    Said { out, err, code }
+}
+
+fn run(args: &[&str]) -> Said {
+    run_with(&Assigners::builtin(), args)
+}
+
+/// A file for one test, gone with it.
+struct TestFile(PathBuf);
+
+impl TestFile {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("kafka-group-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// One member has everything, another comes.
+const NEWCOMER: &str = r#"{
+    "topics": {"t": {"partitions": 4, "racks": [["x"], ["x"], ["y"], ["y"]]}},
+    "members": {"a": {"rack": "y", "owned": {"t": "0-3"}}, "b": {"rack": "x"}}
+}"#;
+
+/// The numbers that a plan of `NEWCOMER` comes to with these arguments.
+fn newcomer(name: &str, args: &[&str]) -> serde_json::Value {
+    let file = TestFile::new(name, NEWCOMER);
+    let said = run(&[&["plan", "--format", "json", file.path()], args].concat());
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+    serde_json::from_str(&said.out).unwrap()
+}
+
+#[test]
+fn help_is_given_for_the_asking() {
+    for args in [&["help"][..], &["--help"], &["-h"], &[]] {
+        assert!(run(args).out.starts_with("usage: kafka-group COMMAND"), "{args:?}");
+    }
+    for args in [&["help", "plan"][..], &["plan", "--help"], &["plan", "-h"]] {
+        assert!(run(args).out.starts_with("usage: kafka-group plan"), "{args:?}");
+    }
+    assert!(run(&["--version"]).out.starts_with("kafka-group "));
+}
+
+#[test]
+fn what_is_not_understood_is_said_and_nothing_is_done() {
+    for (args, message) in [
+        (&["eat"][..], "no command \"eat\"; try `kafka-group help`"),
+        (&["--eat"], "invalid option '--eat'"),
+        (&["plan"], "no file to plan"),
+        (&["plan", "--eat", "f"], "invalid option '--eat'"),
+        (&["plan", "f", "--assigner"], "missing argument for option '--assigner'"),
+        (&["plan", "f", "-a", "eat"], "no assigner `eat`; there are range, roundrobin, sticky,"),
+        (&["plan", "f", "--racks", "eat"], "`--racks` takes one of after-moves, before-moves,"),
+        (&["plan", "f", "--slack", "-1"], "`--slack` takes a number, not \"-1\""),
+        (&["plan", "f", "-a", "range", "--slack", "1"], "`--slack` is nothing that range knows"),
+        (&["plan", "f", "--runs", "0"], "`--runs` takes 1 to 100000"),
+        (&["plan", "f", "--format", "eat"], "`--format` takes table or json, not `eat`"),
+        (&["plan", "f", "--explain", "t"], "`--explain` takes a partition as in `orders-3`"),
+        (&["plan", "f", "--explain", "t-0", "--format", "json"], "`--explain` has no form in JSON"),
+    ] {
+        let said = run(args);
+        assert!(said.err.starts_with(message), "{args:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn each_builtin_plans() {
+    for (name, moves) in [
+        ("range", 2),
+        ("roundrobin", 2),
+        ("sticky", 2),
+        ("cooperative-sticky", 2),
+        ("co-partition", 2),
+    ] {
+        let line = newcomer(&format!("each-{name}"), &["--assigner", name]);
+        assert_eq!(line["peer"], format!("kafka-group-{name}"));
+        assert_eq!((&line["moves"], &line["sumsq"]), (&moves.into(), &8.into()), "{name}");
+    }
+}
+
+#[test]
+fn racks_count_as_they_are_told_to() {
+    let moves = |name: &str, replicas: [&str; 2], order: &str| {
+        let [first, last] = replicas;
+        let text = format!(
+            r#"{{"topics": {{"t": {{"partitions": 2, "racks": [[{first}], [{last}]]}}}},
+                "members": {{"a": {{"rack": "y", "owned": {{"t": "0"}}}}, "b": {{"rack": "x", "owned": {{"t": "1"}}}}}}}}"#
+        );
+        let file = TestFile::new(&format!("racks-{name}-{order}"), &text);
+        let said = run(&["plan", "--format", "json", "--racks", order, file.path()]);
+        serde_json::from_str::<serde_json::Value>(&said.out).unwrap()["moves"].as_u64().unwrap()
+    };
+    for (order, all_far, leaders_far) in [
+        ("after-moves", 0, 0),
+        ("before-moves", 2, 0),
+        ("leaders-after-moves", 0, 0),
+        ("leaders-before-moves", 2, 2),
+        ("ignored", 0, 0),
+    ] {
+        assert_eq!(moves("all", [r#""x""#, r#""y""#], order), all_far, "{order}");
+        assert_eq!(moves("led", [r#""x", "y""#, r#""y", "x""#], order), leaders_far, "{order}");
+    }
+}
+
+#[test]
+fn slack_saves_moves() {
+    assert_eq!(newcomer("slack-0", &[])["moves"], 2);
+    assert_eq!(newcomer("slack-1", &["--slack", "1"])["moves"], 1);
+}
+
+#[test]
+fn topics_are_co_partitioned_as_they_are_told_to_be() {
+    let text = r#"{"topics": {"x": 2, "y": 2, "z": 3}, "members": {"a": {}, "b": {}}}"#;
+    let file = TestFile::new("co-partition", text);
+    let plan = |args: &[&str]| run(&[&["plan", "-a", "co-partition", file.path()], args].concat());
+    let joined = plan(&["--co-partition", "x,y"]).out;
+    assert!(joined.contains("x 0  y 0  z ") && joined.contains("x 1  y 1  z "), "{joined}");
+    assert_eq!(plan(&["--co-partition", "x,y", "--strict"]).code, 0);
+    let refused = plan(&["--co-partition", "x,y", "--co-partition", "y,z", "--strict"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains('x') && refused.err.contains('z'), "{}", refused.err);
+}
+
+#[test]
+fn a_line_has_the_fields_of_the_format_and_a_time_for_each_run() {
+    let line = newcomer("fields", &["--runs", "3"]);
+    let expected = [
+        "scenario",
+        "peer",
+        "runs",
+        "median_ms",
+        "min_ms",
+        "moves",
+        "spread",
+        "max",
+        "min",
+        "sumsq",
+        "unassigned",
+        "cross_rack",
+        "rackable",
+    ];
+    let fields: std::collections::BTreeSet<&str> =
+        line.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, expected.into_iter().collect());
+    assert_eq!(line["runs"], 3);
+    assert!(line["median_ms"].as_f64() >= line["min_ms"].as_f64());
+}
+
+#[test]
+fn a_bad_file_stops_no_other() {
+    let (good, bad) =
+        (TestFile::new("good", NEWCOMER), TestFile::new("bad", "{\n  \"topics\": 7\n}"));
+    let gone = std::env::temp_dir().join("kafka-group-gone");
+    let gone = gone.to_str().unwrap();
+    let said = run(&["plan", "--format", "json", bad.path(), gone, good.path()]);
+    assert_eq!((said.out.lines().count(), said.code), (1, 1));
+    let complaints: Vec<&str> = said.err.lines().collect();
+    let expected = ":2: invalid type: integer `7`, expected topics as an object, or as a list";
+    assert_eq!(complaints[0], format!("{}{expected}", bad.path()));
+    assert!(complaints[1].starts_with(&format!("{gone}: No such file")), "{}", complaints[1]);
+}
+
+#[test]
+fn weights_come_from_the_file() {
+    let text =
+        r#"{"topics": {"t": 4}, "members": {"a": {}, "b": {}}, "weights": {"t": [8, 8, 1, 1]}}"#;
+    let file = TestFile::new("weights", text);
+    for (assigner, expected) in [("sticky", "9.00 to 9.00"), ("cooperative-sticky", "9.00 to 9.00")]
+    {
+        let said = run(&["plan", "-a", assigner, file.path()]);
+        assert!(said.out.contains(&format!("weights    {expected}\n")), "{}", said.out);
+    }
+}
+
+/// Gives everything to whoever has the most threads.
+struct Largest;
+
+impl PartitionAssigner<u32> for Largest {
+    fn name(&self) -> &str {
+        "largest"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) -> u32 {
+        1
+    }
+
+    fn assign(&self, group: &GroupSubscription<u32>) -> Result<GroupAssignment, AssignError> {
+        let told = group.require_metadata()?;
+        assert!(told.len() > 1, "alone");
+        let mut plan = group.plan();
+        let largest = told.iter().max_by_key(|(_, threads)| **threads).map(|(member, _)| *member);
+        for (member, partition) in largest.into_iter().cycle().zip(group.partitions()) {
+            plan.give(member, partition);
+        }
+        Ok(plan)
+    }
+}
+
+#[test]
+fn an_application_brings_its_own_assigner_and_its_metadata() {
+    let assigners = Assigners::builtin().with(Largest);
+    let plan = |name: &str, members: &str| {
+        let text = format!("{{\"topics\": {{\"t\": 3}}, \"members\": {{{members}}}}}");
+        let file = TestFile::new(name, &text);
+        let said = run_with(&assigners, &["plan", "--assigner", "largest", file.path()]);
+        format!("{}{}", said.out, said.err.trim_start_matches(file.path()))
+    };
+    let said = plan("own", r#""a": {"metadata": 1}, "b": {"metadata": 8}"#);
+    assert!(said.contains("\na       -       0    0"), "{said}");
+    assert!(said.contains("loads could be 1 to 2"), "{said}");
+    assert_eq!(plan("own-none", r#""a": {}"#), ": metadata of member `a`: none was sent\n");
+    assert_eq!(plan("own-panic", r#""a": {"metadata": 1}"#), ": the assigner panicked: alone\n");
+}
+
+#[test]
+fn explaining_tells_who_had_a_partition_and_what_each_candidate_would_cost() {
+    let file = TestFile::new("explain", NEWCOMER);
+    let said = run(&["plan", "--explain", "t-2", file.path()]);
+    let head = said.out.lines().skip(2).take(3).collect::<Vec<_>>();
+    assert_eq!(
+        head,
+        [
+            "had by       a, in generation -1",
+            "planned for  a, by cooperative-sticky",
+            "candidates   2, who subscribe to the topic",
+        ]
+    );
+    let rows: Vec<&str> = said.out.lines().skip(7).take(3).collect();
+    assert_eq!(
+        rows,
+        [
+            "(anybody)    2..2        +0      2    0",
+            "a            2..2        +0      2    0",
+            "b            2..2        +0      2    2  far from it",
+        ]
+    );
+    let said = run(&["plan", "--explain", "t-9", file.path()]);
+    assert!(said.err.ends_with(": no partition t-9 in this group\n"), "{}", said.err);
+}
+
+#[test]
+fn what_can_be_said_no_more_is_a_failure() {
+    struct Broken;
+
+    impl std::io::Write for Broken {
+        fn write(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let (mut out, mut err) = (Broken, Vec::new());
+    let mut console = Console::new(&mut out, &mut err);
+    let code =
+        dispatch(["kafka-group", "help"].map(OsString::from), &Assigners::builtin(), &mut console);
+    assert_eq!(code, 1);
+}

@@ -1,0 +1,120 @@
+//! Cooperative rounds, as applications meet them.
+
+use kafka_group::assign::{RangeAssigner, RebalanceProtocol, StickyAssigner};
+use kafka_group::testing::{FakeCluster, SeenRequest, Verdict};
+use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use crate::harness::{
+    assigned, bare, count, eventually, idle, ms, next, offsets, one_broker, pass, seen, soon,
+};
+
+/// A cooperative member with all times at their defaults.
+fn sticky(cluster: &FakeCluster) -> GroupMemberBuilder {
+    GroupMember::builder()
+        .bootstrap_servers(cluster.bootstrap_servers())
+        .group_id("indexers")
+        .subscribe(["orders"])
+        .assigner(StickyAssigner::default())
+        .runtime(Handle::current())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stays_is_never_revoked_and_what_moves_stands_still_for_a_moment() {
+    let cluster = one_broker();
+    let mut ann = soon(sticky(&cluster).join()).await.unwrap();
+    let all = assigned(&mut ann, 4).await;
+
+    let began = Instant::now();
+    let mut bob = soon(sticky(&cluster).join()).await.unwrap();
+    let anns = async {
+        let Event::Revoked(revoked) = next(&mut ann).await else { panic!("not revoked") };
+        let (moved, at) = (revoked.partitions().clone(), Instant::now());
+        drop(revoked);
+        let Event::Assigned(kept) = next(&mut ann).await else { panic!("not assigned") };
+        (moved, at, kept)
+    };
+    let bobs = async { (assigned(&mut bob, 2).await, Instant::now()) };
+    let ((moved, given_up, kept), (got, taken)) = tokio::join!(anns, bobs);
+    assert_eq!((&moved, got.partitions()), (got.all(), &moved));
+    assert!(kept.partitions().is_empty() && kept.all() == &all.all().difference(&moved));
+    assert!(taken - given_up < ms(150), "{:?} without an owner", taken - given_up);
+    assert!(began.elapsed() < ms(600), "{:?} until it has settled", began.elapsed());
+    assert_eq!(got.generation().0, all.generation().0 + 2);
+
+    let mut told = idle(&mut ann, ms(60_000)).await;
+    told.extend(idle(&mut bob, ms(60_000)).await);
+    assert!(matches!(&told[..], [] | [Event::Assigned(_)]), "a third round: {told:?}");
+    assert_eq!(ann.handle().status().borrow().generation, got.generation());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_of_what_stays_goes_through_a_round_that_takes_its_time() {
+    let cluster = one_broker();
+    cluster.set_partitions("customers", 1);
+    let mut ann = soon(sticky(&cluster).join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let mut bob = soon(sticky(&cluster).join()).await.unwrap();
+    let (anns, _) = tokio::join!(assigned(&mut ann, 2), assigned(&mut bob, 2));
+
+    let slow = bob.handle().group_metadata().member_id;
+    let is_slow = move |join: &SeenRequest| join.member_id.as_ref() == Some(&slow);
+    cluster.forget_requests();
+    cluster.control(ApiKey::JoinGroup, 10, move |join| match is_slow(join) {
+        true => Verdict::Hold,
+        false => Verdict::Pass,
+    });
+    let reads_another = sticky(&cluster).subscribe(["customers"]);
+    let mut carl = soon(reads_another.join()).await.unwrap();
+    let own = ann.handle().group_metadata().member_id;
+    let joins = || {
+        let joins = seen(&cluster, ApiKey::JoinGroup);
+        joins.iter().any(|join| join.member_id.as_ref() == Some(&own))
+    };
+    eventually("ann's JoinGroup waits for bob's", joins).await;
+
+    let commit = tokio::spawn({
+        let (handle, wanted) = (ann.handle(), offsets(&anns, 7));
+        async move { handle.commit(wanted).await }
+    });
+    pass(ms(20_000)).await;
+    assert!(!commit.is_finished());
+    assert_eq!(count(&cluster, ApiKey::OffsetCommit), 0, "it would meet the next generation");
+    cluster.release();
+    assigned(&mut carl, 1).await;
+    assert_eq!(soon(commit).await.unwrap(), Ok(()));
+    assert_eq!(cluster.committed("indexers"), offsets(&anns, 7));
+    let told = idle(&mut ann, ms(1000)).await;
+    assert!(!told.iter().any(|event| matches!(event, Event::Revoked(_))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_status_says_whether_rounds_are_cooperative() {
+    let cluster = one_broker();
+    let cooperative = bare(&cluster).assigner(StickyAssigner::default());
+    let eager =
+        bare(&cluster).assigner(StickyAssigner::default()).assigner(RangeAssigner::default());
+    for (builder, expected) in
+        [(cooperative, RebalanceProtocol::Cooperative), (eager, RebalanceProtocol::Eager)]
+    {
+        let member = soon(builder.join()).await.unwrap();
+        assert_eq!(member.handle().status().borrow().rebalance_protocol, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn kafkas_sticky_assigners_are_known_by_name() {
+    let cluster = one_broker();
+    for (name, expected) in [
+        ("cooperative-sticky", "cooperative-sticky"),
+        ("org.apache.kafka.clients.consumer.CooperativeStickyAssignor", "cooperative-sticky"),
+        ("sticky", "sticky"),
+        ("org.apache.kafka.clients.consumer.StickyAssignor", "sticky"),
+    ] {
+        let named = bare(&cluster).group_id(name).set("partition.assignment.strategy", name);
+        let mut member = soon(named.join()).await.unwrap();
+        assigned(&mut member, 4).await;
+        assert_eq!(member.handle().status().borrow().protocol.as_deref(), Some(expected));
+    }
+}

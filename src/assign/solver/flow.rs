@@ -130,6 +130,21 @@ impl<C: ArcCost> Network<C> {
         self.arcs[self.range(node)].iter().map(|arc| (arc.to, arc.room))
     }
 
+    /// Per node whether something more could flow there from a node.
+    pub(super) fn reachable_from(&self, start: u32) -> Vec<bool> {
+        let mut reached = vec![false; self.potentials.len()];
+        let mut queue = vec![start];
+        reached[start as usize] = true;
+        while let Some(node) = queue.pop() {
+            for arc in self.arcs[self.range(node)].iter().filter(|arc| arc.room > 0) {
+                if !std::mem::replace(&mut reached[arc.to as usize], true) {
+                    queue.push(arc.to);
+                }
+            }
+        }
+        reached
+    }
+
     fn range(&self, node: u32) -> std::ops::Range<usize> {
         self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
     }

@@ -100,7 +100,7 @@ impl GroupFile {
                 id: MemberId::new(member.id.as_deref().unwrap_or_default()),
                 instance_id: member.instance.as_deref().map(Arc::from),
                 rack: rack_of(member, &self.form.racks).map(Arc::from),
-                process: None,
+                process: member.process.as_deref().map(Arc::from),
                 topics: subscriptions.of_member(member, &self.topics),
                 claims,
                 standbys: Vec::new(),

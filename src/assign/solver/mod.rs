@@ -27,6 +27,7 @@ mod filling;
 mod flow;
 mod holdings;
 mod levels;
+mod parts;
 mod problem;
 mod queues;
 mod quota;

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
     AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner, RangeAssigner,
-    RoundRobinAssigner, StickyAssigner, StickyPlanner,
+    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner,
+    RackAwareAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -111,7 +111,7 @@ impl Group {
     fn subscription<T>(&self, metadata: impl Fn(&Member) -> T) -> GroupSubscription<T> {
         let mut group = GroupSubscription::builder();
         for (name, count) in &self.topics {
-            group = group.topic(*name, *count);
+            group = group.topic(*name, *count).replicas((0..*count as i32).map(|at| [at, at * 2]));
         }
         for member in &self.members {
             group = group.member(
@@ -157,6 +157,10 @@ fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
     check(&|group| StickyAssigner::default().assign(&group.subscription(nothing)).unwrap());
     let eager = EagerStickyAssigner::default().slack(1);
     check(&|group| eager.assign(&group.subscription(nothing)).unwrap());
+    let derived = |member: &Member| (member.threads > 0).then(|| format!("r{}", member.threads));
+    let rack_aware =
+        RackAwareAssigner::new().broker_rack(|node| Some(format!("r{}", node.id.0 % 4)));
+    check(&|group| rack_aware.assign(&group.subscription(derived)).unwrap());
     let capacity = |member: &Member| Capacity { threads: member.threads };
     let planner = StickyPlanner::new()
         .capacity(|member| {

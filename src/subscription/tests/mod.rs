@@ -1,6 +1,7 @@
 //! Members of one group, round after round, without broker, clock and threads.
 
 mod cooperative;
+mod copies;
 mod describing;
 mod failures;
 mod garbage;

@@ -145,6 +145,7 @@ impl GroupProtocol for Spoken {
                 Change {
                     revoke: to_pieces(&change.revoke),
                     add: to_pieces(&change.add),
+                    standby: to_pieces(&change.standby),
                     rejoin: change.rejoin,
                     heartbeat_interval: change.heartbeat_interval,
                     hurried_interval: change.hurried_interval,

@@ -110,6 +110,9 @@ impl<S: Strategy<Value = Group>> Shuffled for S {}
 impl Group {
     fn subscription<T>(&self, metadata: impl Fn(&Member) -> T) -> GroupSubscription<T> {
         let mut group = GroupSubscription::builder();
+        for id in 0..14 {
+            group = group.broker(id, Some(&format!("r{}", id % 4)));
+        }
         for (name, count) in &self.topics {
             group = group.topic(*name, *count).replicas((0..*count as i32).map(|at| [at, at * 2]));
         }
@@ -121,6 +124,9 @@ impl Group {
             );
             if let Some(instance) = &member.instance {
                 group = group.instance_id(instance.as_str());
+            }
+            if member.threads > 0 {
+                group = group.rack(format!("r{}", member.threads));
             }
             let claims = member.claims.iter().copied();
             group = match member.holds {
@@ -153,6 +159,8 @@ type Named = BTreeMap<String, Partitions>;
 fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
     let nothing = |_: &Member| ();
     check(&|group| RangeAssigner::default().assign(&group.subscription(nothing)).unwrap());
+    let range = RangeAssigner::default().rack_aware();
+    check(&|group| range.assign(&group.subscription(nothing)).unwrap());
     check(&|group| RoundRobinAssigner::default().assign(&group.subscription(nothing)).unwrap());
     check(&|group| StickyAssigner::default().assign(&group.subscription(nothing)).unwrap());
     let eager = EagerStickyAssigner::default().slack(1);

@@ -17,8 +17,8 @@ impl GroupAssignment {
     /// Takes out what another member holds and has not given up; returns it.
     ///
     /// Where claims contradict each other, with one generation, the partition goes to nobody in this round. Of
-    /// partitions with several holders what is returned may also lack nothing but the first copy: its next holder has
-    /// the partition as a standby for this round. The leader does all this by itself; this is for tests.
+    /// partitions with several holders the first copy is withheld, too, see
+    /// [`waiting_for_first`](Self::waiting_for_first). The leader does all this by itself; this is for tests.
     pub fn withhold(&mut self, coverage: Coverage) -> Partitions {
         let mut withheld = Partitions::new();
         let model = Arc::clone(self.model());
@@ -37,9 +37,7 @@ impl GroupAssignment {
             let occupants = Occupants::of(&model, standing, most);
             let refused = occupants.refused(self, partition);
             let role_waits = most > 1 && occupants.first_waits(self, &model, partition, &refused);
-            if let (Some(name), true) =
-                (model.partition_name(partition), role_waits || !refused.is_empty())
-            {
+            if let (Some(name), false) = (model.partition_name(partition), refused.is_empty()) {
                 withheld.insert(&name.shared_topic(), name.partition());
             }
             self.take_places(partition, &refused);
@@ -244,14 +242,14 @@ mod tests {
         assert_eq!(kept, r#"{"a": {"t": [0]}, "b": {"t": [0]}, "c": {}} withheld {}"#);
     }
 
-    /// Who has the first copy of t-0 when the rest is withheld, and whether something is.
+    /// Who has the first copy of t-0 when the rest is withheld, and whether somebody waits for it.
     fn first(group: &GroupSubscription, gifts: &[&str]) -> (Option<String>, bool) {
         let mut plan = group.plan();
         gifts.iter().for_each(|member| plan.give_by_name(member, "t", 0));
-        let withheld = plan.withhold(Coverage::Copies(2));
+        plan.withhold(Coverage::Copies(2));
         let first = plan.first_holder(group.partitions().next().unwrap());
         let name = first.and_then(|first| group.member(first)).map(|first| first.id().to_owned());
-        (name, withheld.contains("t", 0))
+        (name, plan.waiting_for_first().contains("t", 0))
     }
 
     #[test]
@@ -264,7 +262,7 @@ mod tests {
         };
         let name = |id: &str| Some(id.to_owned());
         assert_eq!(first(&group(true), &["a", "b"]), (name("a"), false));
-        assert_eq!(first(&group(true), &["a", "c"]), (name("a"), true), "c has to wait");
+        assert_eq!(first(&group(true), &["a", "c"]), (name("a"), false));
         assert_eq!(first(&group(true), &["b", "a"]), (None, true), "a is still the first");
         assert_eq!(first(&group(true), &["b", "c"]), (None, true), "a is still the first");
         assert_eq!(first(&group(true), &["c", "b"]), (None, true), "a is still the first");

@@ -52,7 +52,8 @@ impl Leading {
         match run_assign(group.assigner, &group.model, told, gathered) {
             Err(failure) => self.keep(&group, &failure.into()),
             Ok(mut plan) => {
-                let withheld = plan.withhold(group.assigner.coverage());
+                let mut withheld = plan.withhold(group.assigner.coverage());
+                withheld.extend_with(&plan.waiting_for_first());
                 match self.encode(&group, &plan, &withheld, None) {
                     Err(too_large) => {
                         let trouble = AssignFailure::Invalid(too_large).into();

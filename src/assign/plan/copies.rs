@@ -39,6 +39,19 @@ impl GroupAssignment {
         Some(MemberIndex { stamp: self.model.stamp(), index })
     }
 
+    /// Partitions of which nobody has the first copy in this round: whoever is to have it waits until another has given
+    /// it up, and all that have the partition stand by.
+    pub fn waiting_for_first(&self) -> Partitions {
+        let mut waiting = Partitions::new();
+        for partition in &self.without_first {
+            let is_held = self.holder_places(*partition).next().is_some();
+            if let Some(name) = self.model.partition_name(*partition).filter(|_| is_held) {
+                waiting.insert(&name.shared_topic(), name.partition());
+            }
+        }
+        waiting
+    }
+
     /// What members stand by for, by member id, with every member: for tests and for people.
     pub fn standbys_by_name(&self) -> BTreeMap<String, Partitions> {
         let members = self.model.members().iter().zip(0..);

@@ -87,7 +87,8 @@ impl PartitionAssigner for RedundantAssigner {
         // target stays the same until it is reached.
         for _ in 1..MOST_ROUNDS {
             let mut published = plan.clone();
-            if published.withhold(self.coverage()).is_empty() {
+            let withheld = published.withhold(self.coverage());
+            if withheld.is_empty() && published.waiting_for_first().is_empty() {
                 break;
             }
             let left = Had::published(&published);

@@ -182,7 +182,7 @@ fn options(selection: Selection, assigner: ErasedAssigner) -> ConsumerOptions {
 }
 
 fn range() -> ErasedAssigner {
-    ErasedAssigner::new(RangeAssigner).unwrap()
+    ErasedAssigner::new(RangeAssigner::default()).unwrap()
 }
 
 /// A member on "range" that subscribes to `a`.

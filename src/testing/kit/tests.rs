@@ -71,6 +71,7 @@ fn every_builtin_is_sound() {
         check_assigner(RackAwareAssigner::new()),
         check_assigner(RedundantAssigner::new(2)),
         check_assigner(RangeAssigner::default()),
+        check_assigner(RangeAssigner::default().rack_aware()),
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),
         check_assigner(StickyAssigner::default().racks(crate::assign::Racks::BeforeMoves)),

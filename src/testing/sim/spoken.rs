@@ -53,7 +53,7 @@ impl Listed {
     }
 
     fn assigners(self) -> Vec<ErasedAssigner> {
-        let range = || ErasedAssigner::new(RangeAssigner);
+        let range = || ErasedAssigner::new(RangeAssigner::default());
         let sticky = || ErasedAssigner::new(StickyAssigner::default());
         let assigners = match self {
             Self::Range => vec![range()],

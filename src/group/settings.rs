@@ -89,10 +89,9 @@ fn required(property: &'static str, value: Option<&str>) -> Result<String, Error
 }
 
 fn check_times(options: &Options) -> Result<(), Error> {
-    let Options { session_timeout: session, heartbeat_interval, max_poll_interval, .. } = options;
     for (property, value) in [
-        ("session.timeout.ms", *session),
-        ("max.poll.interval.ms", *max_poll_interval),
+        ("session.timeout.ms", options.session_timeout),
+        ("max.poll.interval.ms", options.max_poll_interval),
         ("request.timeout.ms", options.request_timeout),
         ("default.api.timeout.ms", options.default_api_timeout),
         ("metadata.max.age.ms", options.metadata_max_age),
@@ -114,6 +113,12 @@ fn check_times(options: &Options) -> Result<(), Error> {
             return Err(Error::option(property, "is shorter than the first back-off"));
         }
     }
+    check_peace(options)
+}
+
+/// What is right by itself, but not beside another.
+fn check_peace(options: &Options) -> Result<(), Error> {
+    let Options { session_timeout: session, heartbeat_interval, max_poll_interval, .. } = options;
     if options.settle_delay > *max_poll_interval / 4 {
         return Err(Error::option(
             "settle.delay.ms",

@@ -33,12 +33,7 @@ impl ConsumerProtocol {
             Err(error) => return self.take_nothing(joined, outcome, &error.to_string()),
         };
         let down = down_of(&assignment, joined);
-        self.last_plan = down.as_ref().map(|down| PlanSeen {
-            generation: down.generation,
-            leader: Arc::clone(&down.leader),
-            digest: down.digest,
-            group_size: down.group_size,
-        });
+        self.last_plan = down.as_ref().map(plan_seen);
 
         let mut wanted = assignment.partitions;
         let all = wanted.clone();
@@ -194,6 +189,15 @@ impl ConsumerProtocol {
 fn down_of(assignment: &Assignment, joined: &Joined<'_, Partitions>) -> Option<Down> {
     let down = Down::decode(assignment.user_data.as_ref()?).ok()?;
     (down.generation == joined.generation).then_some(down)
+}
+
+fn plan_seen(down: &Down) -> PlanSeen {
+    PlanSeen {
+        generation: down.generation,
+        leader: Arc::clone(&down.leader),
+        digest: down.digest,
+        group_size: down.group_size,
+    }
 }
 
 /// A leader that restarted finds in its own envelope what it would otherwise have forgotten.

@@ -22,6 +22,7 @@ public class Settle {
     private final String topic;
     private final int partitions;
     private long stopped;
+    private int moved;
 
     public static void main(String[] words) throws Exception {
         Settle settle = new Settle(words[2], words[3], words[4]);
@@ -60,8 +61,8 @@ public class Settle {
             }
             untilSettled();
             long took = System.nanoTime() - began;
-            System.out.printf("{\"peer\":\"java-%s\",\"members\":%d,\"partitions\":%d,\"event\":\"%s\",\"ms\":%d,\"stopped_ms\":%d}%n",
-                kind, count, partitions, joins ? "join" : "leave", took / 1_000_000, stopped() / 1_000_000);
+            System.out.printf("{\"peer\":\"java-%s\",\"members\":%d,\"partitions\":%d,\"event\":\"%s\",\"ms\":%d,\"stopped_ms\":%d,\"moved\":%d}%n",
+                kind, count, partitions, joins ? "join" : "leave", took / 1_000_000, stopped() / 1_000_000, moved());
         }
         members.forEach(member -> member.leaves = true);
         for (Consumer member : members) {
@@ -94,11 +95,16 @@ public class Settle {
 
     private synchronized void reset() {
         stopped = 0;
+        moved = 0;
         freeSince.clear();
     }
 
     private synchronized long stopped() {
         return stopped;
+    }
+
+    private synchronized int moved() {
+        return moved;
     }
 
     private synchronized void take(Consumer member, Collection<TopicPartition> taken) {
@@ -107,6 +113,7 @@ public class Settle {
             owners.put(partition, member);
             Long since = freeSince.remove(partition);
             stopped += since == null ? 0 : now - since;
+            moved += since == null ? 0 : 1;
         }
         notifyAll();
     }

@@ -19,8 +19,16 @@ pub(crate) struct Board {
 struct State {
     owners: HashMap<TopicPartition, usize>,
     free_since: HashMap<TopicPartition, Instant>,
-    /// The partitions' time without an owner, summed.
-    stopped: Duration,
+    stopped: Stopped,
+}
+
+/// Partitions without an owner.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stopped {
+    /// How long that was, summed.
+    pub(crate) time: Duration,
+    /// How many have an owner again.
+    pub(crate) moved: usize,
 }
 
 impl Board {
@@ -30,7 +38,8 @@ impl Board {
         let mut state = self.state();
         for partition in partitions.iter() {
             if let Some(since) = state.free_since.remove(&partition) {
-                state.stopped += now - since;
+                state.stopped.time += now - since;
+                state.stopped.moved += 1;
             }
             state.owners.insert(partition, member);
         }
@@ -53,12 +62,12 @@ impl Board {
     /// Begins to sum anew.
     pub(crate) fn reset(&self) {
         let mut state = self.state();
-        state.stopped = Duration::ZERO;
+        state.stopped = Stopped::default();
         state.free_since.clear();
     }
 
-    /// Waits until so many members own all partitions in equal shares; the sum of the time that nobody owned them.
-    pub(crate) async fn settled(&self, members: usize, partitions: usize) -> Duration {
+    /// Waits until so many members own all partitions in equal shares; says how long nobody owned them.
+    pub(crate) async fn settled(&self, members: usize, partitions: usize) -> Stopped {
         let patience = Duration::from_secs(120);
         let settling = async {
             while !self.state().is_settled(members, partitions) {

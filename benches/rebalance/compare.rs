@@ -22,10 +22,12 @@ struct Line {
     event: String,
     ms: f64,
     stopped_ms: f64,
+    /// Partitions that were without an owner for a while.
+    moved: f64,
 }
 
-/// Runs every program `rounds` times, one after the other, and prints medians and ratios.
-pub(crate) fn run(rounds: usize) {
+/// Runs every program `rounds` times, one after the other, on range or cooperative; prints medians and ratios.
+pub(crate) fn run(rounds: usize, kind: &str) {
     let own = Kafka::private(&Settings::new(3));
     let kafka = own.as_ref().unwrap_or_else(|| Kafka::shared());
     let topic = unique("settle");
@@ -36,7 +38,7 @@ pub(crate) fn run(rounds: usize) {
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..rounds {
         for mut program in programs(round == 0) {
-            program.args([&REPEATS.to_string(), &MEMBERS.to_string(), &topic, bootstrap, "range"]);
+            program.args([&REPEATS.to_string(), &MEMBERS.to_string(), &topic, bootstrap, kind]);
             lines.extend(lines_of(program));
         }
     }
@@ -91,8 +93,10 @@ fn report(lines: &[Line]) {
             peers.push(&line.peer);
         }
     }
-    println!("\n| client | event | runs | median ms | least | most | x ours | without owner, s |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "\n| client | event | events | median ms | least | most | x ours | moved | without owner, s | each, s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for event in ["join", "leave"] {
         let of = |peer: &str| -> Vec<&Line> {
             lines.iter().filter(|line| line.peer == peer && line.event == event).collect()
@@ -101,14 +105,17 @@ fn report(lines: &[Line]) {
         for peer in &peers {
             let of_peer = of(peer);
             let times = || of_peer.iter().map(|line| line.ms);
+            let each = of_peer.iter().map(|line| line.stopped_ms / line.moved.max(1.0));
             println!(
-                "| {peer} | {event} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {:.1} |",
+                "| {peer} | {event} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {:.0} | {:.1} | {:.2} |",
                 of_peer.len(),
                 median(times()),
                 times().fold(f64::INFINITY, f64::min),
                 times().fold(0.0, f64::max),
                 median(times()) / ours,
-                median(of_peer.iter().map(|line| line.stopped_ms)) / 1000.0
+                median(of_peer.iter().map(|line| line.moved)),
+                median(of_peer.iter().map(|line| line.stopped_ms)) / 1000.0,
+                median(each) / 1000.0
             );
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! cargo bench --bench rebalance                                          beside the peers, interleaved, with ratios
-//! cargo bench --bench rebalance -- compare 8                             the same, eight runs of each
-//! cargo bench --bench rebalance -- REPEATS MEMBERS TOPIC BOOTSTRAP [range|roundrobin]
+//! cargo bench --bench rebalance -- compare 8 [range|cooperative]         the same, eight runs of each
+//! cargo bench --bench rebalance -- REPEATS MEMBERS TOPIC BOOTSTRAP [range|cooperative|roundrobin]
 //! ```
 
 #[path = "../../tests/common/mod.rs"]
@@ -21,8 +21,11 @@ fn main() {
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        [] | ["compare"] => compare::run(compare::ROUNDS),
-        ["compare", rounds] => compare::run(rounds.parse().expect("a number of rounds")),
+        [] | ["compare"] => compare::run(compare::ROUNDS, "cooperative"),
+        ["compare", rounds, ref kind @ ..] => {
+            let rounds = rounds.parse().expect("a number of rounds");
+            compare::run(rounds, kind.first().unwrap_or(&"cooperative"));
+        }
         [repeats, members, topic, bootstrap, ref assigner @ ..] => ours::run(&ours::Plan {
             repeats: repeats.parse().expect("a number of repeats"),
             members: members.parse().expect("a number of members"),
@@ -31,7 +34,7 @@ fn main() {
             assigner: assigner.first().unwrap_or(&"range").to_string(),
         }),
         _ => panic!(
-            "arguments: REPEATS MEMBERS TOPIC BOOTSTRAP [range|roundrobin], or compare [ROUNDS]"
+            "arguments: REPEATS MEMBERS TOPIC BOOTSTRAP [range|cooperative|roundrobin], or compare [ROUNDS [range|cooperative]]"
         ),
     }
 }

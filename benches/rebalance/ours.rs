@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kafka_group::assign::RangeAssigner;
+use kafka_group::assign::{RangeAssigner, StickyAssigner};
 use kafka_group::{Event, GroupMember, MemberHandle};
 use tokio::time::{Instant, sleep};
 
@@ -40,12 +40,13 @@ async fn measure(plan: &Plan) {
             }
             let stopped = group.board.settled(group.members.len(), group.partitions).await;
             println!(
-                r#"{{"peer":"kafka-group-{}","members":{},"partitions":{},"event":"{event}","ms":{},"stopped_ms":{}}}"#,
+                r#"{{"peer":"kafka-group-{}","members":{},"partitions":{},"event":"{event}","ms":{},"stopped_ms":{},"moved":{}}}"#,
                 plan.assigner,
                 plan.members,
                 group.partitions,
                 began.elapsed().as_millis(),
-                stopped.as_millis()
+                stopped.time.as_millis(),
+                stopped.moved
             );
         }
     }
@@ -93,6 +94,7 @@ impl<'a> Group<'a> {
             .subscribe([&self.plan.topic]);
         let member = match self.plan.assigner.as_str() {
             "range" => member.assigner(RangeAssigner::default()),
+            "cooperative" => member.assigner(StickyAssigner::default()),
             other => member.set("partition.assignment.strategy", other),
         };
         let member = member.join().await.expect("the cluster is there");

@@ -1,13 +1,12 @@
 //! What the sticky assigners do, for assigners that have wishes of their own.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "cli")]
 use super::index::{MemberIndex, PartitionIndex};
 use super::refs::{MemberRef, PartitionRef};
-use super::solver::{Priority, Wishes, solve};
+use super::solver::{Priority, Solver, Wishes};
 use super::sticky_problem::{Asked, problem};
 use super::sticky_rounds::Waiting;
 use super::{GroupAssignment, GroupSubscription};
@@ -175,24 +174,23 @@ impl<'f, T> StickyPlanner<'f, T> {
             weight: self.weight.as_deref(),
         };
         let wishes = Wishes { priority: self.racks.priority(), slack: self.slack };
-        let mut problem = problem(group, &asked);
+        let problem = problem(group, &asked);
         #[cfg(feature = "cli")]
-        if let Some((member, partition)) = self.forced {
-            problem.force(member, partition);
-        }
-        let mut owners = solve(&problem, &wishes);
+        let problem = match self.forced {
+            Some((member, partition)) => problem.forced(member, partition),
+            None => problem,
+        };
+        let mut solver = Solver::new(&problem, &wishes, &[]);
+        let mut owners = solver.plan(&problem.owners);
         // What somebody still holds goes to its next member one round later, and that round plans anew. So this one
         // plans what that will, and the target stays the same until it is reached.
-        let waiting = Waiting::of(group);
-        let published =
-            |owners: &[u32]| waiting.as_ref().and_then(|waiting| waiting.published(owners));
-        for _ in 1..MOST_ROUNDS {
-            let Some(first) = published(&owners) else { break };
-            problem.owners = Cow::Owned(first);
-            owners = solve(&problem, &wishes);
-            let is_settled = published(&owners).as_deref() == Some(&*problem.owners);
-            if is_settled {
-                break;
+        if let Some(waiting) = Waiting::of(group) {
+            for _ in 1..MOST_ROUNDS {
+                let Some(first) = waiting.published(&owners) else { break };
+                owners = solver.plan(&first);
+                if waiting.publishes(&owners, &first) {
+                    break;
+                }
             }
         }
         GroupAssignment::of_owners(Arc::clone(&group.model), group.codec, owners)

@@ -25,27 +25,40 @@ impl<'g> Waiting<'g> {
 
     /// What of a plan comes true at once; none if that is all.
     pub(super) fn published(&self, owners: &[u32]) -> Option<Vec<u32>> {
-        let waits =
-            |(owner, partition): (&u32, u32)| *owner != NONE && self.waits(*owner, partition);
-        if !owners.iter().zip(0..).any(waits) {
-            return None;
-        }
-        let publish = |gift: (&u32, u32)| if waits(gift) { NONE } else { *gift.0 };
-        Some(owners.iter().zip(0..).map(publish).collect())
+        let mut published: Option<Vec<u32>> = None;
+        self.each_that_waits(owners, |partition| {
+            published.get_or_insert_with(|| owners.to_vec())[partition] = NONE;
+        });
+        published
     }
 
-    fn waits(&self, next: u32, partition: u32) -> bool {
-        let owner = self.model.owner(partition);
-        if owner == next {
-            return false;
+    /// Whether this is what of a plan comes true at once.
+    pub(super) fn publishes(&self, owners: &[u32], published: &[u32]) -> bool {
+        let mut waiting = 0;
+        let mut all_wait = true;
+        self.each_that_waits(owners, |partition| {
+            waiting += 1;
+            all_wait &= published.get(partition) == Some(&NONE);
+        });
+        let differ = |(next, published): (&u32, &u32)| next != published;
+        all_wait && owners.iter().zip(published).filter(|pair| differ(*pair)).count() == waiting
+    }
+
+    fn each_that_waits(&self, owners: &[u32], mut waits: impl FnMut(usize)) {
+        let holds =
+            |owner: u32| self.model.members().get(owner as usize).is_some_and(|owner| owner.holds);
+        for (place, (next, owner)) in owners.iter().zip(&self.model.claims.owners).enumerate() {
+            if next != owner && *next != NONE && holds(*owner) {
+                waits(place);
+            }
         }
-        if let Some(owner) = self.model.members().get(owner as usize) {
-            return owner.holds;
+        for contested in self.contested.chunk_by(|one, other| one.0 == other.0) {
+            let Some((partition, _)) = contested.first() else { continue };
+            let next = owners.get(*partition as usize).copied().unwrap_or(NONE);
+            if next != NONE && contested.iter().any(|(_, holder)| *holder != next) {
+                waits(*partition as usize);
+            }
         }
-        let first = self.contested.partition_point(|(contested, _)| *contested < partition);
-        let holders =
-            self.contested[first..].iter().take_while(|(contested, _)| *contested == partition);
-        holders.map(|(_, holder)| *holder).any(|holder| holder != next)
     }
 }
 

@@ -196,6 +196,12 @@ impl ConsumerBuilder {
         self.member(|member| member.close_timeout(timeout))
     }
 
+    /// How long this member, when it leads, waits for more joiners before it plans for some who came. Default: not at
+    /// all. See [`GroupMemberBuilder::settle_delay`].
+    pub fn settle_delay(self, delay: Duration) -> Self {
+        self.member(|member| member.settle_delay(delay))
+    }
+
     /// Whether closing leaves the group (KIP-1092). Default: a dynamic member leaves, a static one stays.
     pub fn leave_policy(self, policy: LeavePolicy) -> Self {
         self.member(|member| member.leave_policy(policy))

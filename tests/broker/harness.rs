@@ -43,6 +43,13 @@ pub(crate) fn done<T>(asked: impl Future<Output = T>) -> T {
     RUNTIME.block_on(async { tokio::time::timeout(SOON, asked).await }).expect("done in time")
 }
 
+/// Runs this where the applications run.
+pub(crate) fn spawn<T: Send + 'static>(
+    task: impl Future<Output = T> + Send + 'static,
+) -> JoinHandle<T> {
+    RUNTIME.spawn(task)
+}
+
 /// One position for each partition.
 pub(crate) fn offsets(partitions: &Partitions, offset: i64) -> Offsets {
     partitions.iter().map(|partition| (partition, offset.into())).collect()

@@ -9,6 +9,8 @@ mod assigners;
 mod assigning;
 #[cfg(feature = "consumer")]
 mod consuming;
+#[cfg(feature = "consumer")]
+mod cooperative;
 mod coordinator;
 mod ending;
 mod foreign;
@@ -22,6 +24,7 @@ mod mixed;
 mod moving;
 mod pieces;
 mod refusals;
+mod settling;
 mod r#static;
 mod topics;
 #[cfg(feature = "consumer")]

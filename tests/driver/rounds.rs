@@ -1,8 +1,13 @@
-//! Cooperative rounds, as applications meet them.
+//! Rounds, cooperative and put off, as applications meet them.
 
-use kafka_group::assign::{RangeAssigner, RebalanceProtocol, StickyAssigner};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kafka_group::assign::{
+    AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner, RangeAssigner,
+    RebalanceProtocol, StickyAssigner,
+};
 use kafka_group::testing::{FakeCluster, SeenRequest, Verdict};
-use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder};
+use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder, MemberHandle};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -87,6 +92,95 @@ async fn a_commit_of_what_stays_goes_through_a_round_that_takes_its_time() {
     assert_eq!(cluster.committed("indexers"), offsets(&anns, 7));
     let told = idle(&mut ann, ms(1000)).await;
     assert!(!told.iter().any(|event| matches!(event, Event::Revoked(_))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_is_slow_to_sync_costs_no_rounds_without_end() {
+    let cluster = one_broker();
+    let mut ann = soon(sticky(&cluster).join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let slow = soon(sticky(&cluster).client_id("slow").join()).await.unwrap();
+    cluster.control(ApiKey::SyncGroup, 1000, |sync| match sync.client_id == "slow" {
+        true => Verdict::Delay(ms(2000)),
+        false => Verdict::Pass,
+    });
+    let mut members = vec![ann, slow];
+    for _ in 0..3 {
+        members.push(soon(sticky(&cluster).join()).await.unwrap());
+    }
+    let handles: Vec<_> = members.iter().map(GroupMember::handle).collect();
+    for mut member in members {
+        tokio::spawn(
+            async move { while member.next().await.is_ok_and(|event| event.is_some()) {} },
+        );
+    }
+    let held = |handle: &MemberHandle| handle.status().borrow().assignment.len();
+    eventually("four partitions have four owners", || {
+        let held: Vec<usize> = handles.iter().map(held).collect();
+        held.iter().sum::<usize>() == 4 && held.iter().all(|held| *held <= 1)
+    })
+    .await;
+    pass(ms(20_000)).await;
+    let generation = handles[0].group_metadata().generation;
+    assert!(generation.0 <= 6, "{generation}");
+}
+
+/// Moves nothing at first when somebody has come, and plans anew once a minute.
+#[derive(Default)]
+struct Reluctant {
+    asked_of_two: AtomicUsize,
+}
+
+impl PartitionAssigner for Reluctant {
+    fn name(&self) -> &str {
+        "reluctant"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) {}
+
+    fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
+        let is_first = || self.asked_of_two.fetch_add(1, Ordering::Relaxed) == 0;
+        if group.members().count() == 2 && is_first() {
+            return Err(AssignError::KeepCurrent { retry_after: ms(20_000) });
+        }
+        let mut plan = StickyAssigner::default().assign(group)?;
+        plan.rebalance_after(ms(60_000));
+        Ok(plan)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_assigner_that_wants_to_keep_things_as_they_are_is_asked_again_when_it_said() {
+    let cluster = one_broker();
+    let reluctant = || bare(&cluster).assigner(Reluctant::default());
+    let mut ann = soon(reluctant().join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+
+    let mut bob = soon(reluctant().join()).await.unwrap();
+    assigned(&mut bob, 0).await;
+    let kept = Instant::now();
+    let anns = async {
+        let told = idle(&mut ann, ms(18_000)).await;
+        let failed = told.iter().any(|event| matches!(event, Event::AssignFailed(_)));
+        let revoked = told.iter().any(|event| matches!(event, Event::Revoked(_)));
+        assert!(failed && !revoked, "{told:?}");
+        assigned(&mut ann, 2).await
+    };
+    tokio::join!(anns, assigned(&mut bob, 2));
+    let waited = kept.elapsed();
+    assert!((ms(19_000)..ms(24_000)).contains(&waited), "{waited:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_wants_another_is_followed_by_one_in_its_time() {
+    let cluster = one_broker();
+    let mut ann = soon(bare(&cluster).assigner(Reluctant::default()).join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let before = ann.handle().group_metadata().generation;
+    for minute in 1..4 {
+        idle(&mut ann, ms(61_000)).await;
+        assert_eq!(ann.handle().group_metadata().generation.0, before.0 + minute);
+    }
 }
 
 #[tokio::test(start_paused = true)]

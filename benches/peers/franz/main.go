@@ -24,6 +24,7 @@ type Owners struct {
 	of         map[int32]*kgo.Client
 	freeSince  map[int32]time.Time
 	stopped    time.Duration
+	moved      int
 	partitions int
 }
 
@@ -34,6 +35,7 @@ func (o *Owners) take(member *kgo.Client, taken []int32) {
 		o.of[partition] = member
 		if since, free := o.freeSince[partition]; free {
 			o.stopped += time.Since(since)
+			o.moved++
 			delete(o.freeSince, partition)
 		}
 	}
@@ -54,12 +56,13 @@ func (o *Owners) giveUp(member *kgo.Client, given []int32) {
 func (o *Owners) reset() {
 	o.Lock()
 	defer o.Unlock()
-	o.stopped = 0
+	o.stopped, o.moved = 0, 0
 	clear(o.freeSince)
 }
 
-// untilSettled waits until so many members own all partitions in equal shares; the sum of the time without an owner.
-func (o *Owners) untilSettled(members int) time.Duration {
+// untilSettled waits until so many members own all partitions in equal shares; the sum of the time without an owner, and of
+// how many partitions.
+func (o *Owners) untilSettled(members int) (time.Duration, int) {
 	late := time.AfterFunc(2*time.Minute, func() { log.Fatal("not settled") })
 	defer late.Stop()
 	o.Lock()
@@ -67,7 +70,7 @@ func (o *Owners) untilSettled(members int) time.Duration {
 	for !o.settled(members) {
 		o.changed.Wait()
 	}
-	return o.stopped
+	return o.stopped, o.moved
 }
 
 func (o *Owners) settled(members int) bool {
@@ -110,9 +113,9 @@ func main() {
 			members = members[:len(members)-1]
 			go last.Close()
 		}
-		stopped := owners.untilSettled(len(members))
-		fmt.Printf(`{"peer":"franz-go-%s","members":%d,"partitions":%d,"event":"%s","ms":%d,"stopped_ms":%d}`+"\n",
-			kind, count, owners.partitions, name, time.Since(began).Milliseconds(), stopped.Milliseconds())
+		stopped, moved := owners.untilSettled(len(members))
+		fmt.Printf(`{"peer":"franz-go-%s","members":%d,"partitions":%d,"event":"%s","ms":%d,"stopped_ms":%d,"moved":%d}`+"\n",
+			kind, count, owners.partitions, name, time.Since(began).Milliseconds(), stopped.Milliseconds(), moved)
 	}
 	for _, member := range members {
 		member.Close()

@@ -68,6 +68,11 @@ impl Classes {
         }
     }
 
+    /// Whether the items of each family are all of one class.
+    pub(super) fn follow_families(&self) -> bool {
+        self.of_item.is_empty()
+    }
+
     pub(super) fn count(&self) -> usize {
         self.supply.len()
     }

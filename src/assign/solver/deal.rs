@@ -9,6 +9,8 @@ const LOOK: usize = 64;
 /// Deals ownerless items so that each family lies with many members.
 #[derive(Debug)]
 pub(super) struct Deal {
+    /// Per class, where all its items go to one member, that member.
+    only: Vec<Only>,
     /// Per class the queues that its items go to.
     shares: Vec<Turns>,
     /// Per queue its members.
@@ -19,6 +21,7 @@ pub(super) struct Deal {
 impl Deal {
     pub(super) fn new(exchange: Exchange, members: usize) -> Self {
         Self {
+            only: exchange.shares.iter().map(|due| Only::of(due, &exchange.hungry)).collect(),
             shares: exchange.shares.into_iter().map(Turns::new).collect(),
             hungry: exchange.hungry.into_iter().map(Circle::new).collect(),
             counts: FamilyCounts { family: NONE, of_member: vec![(NONE, 0); members] },
@@ -37,10 +40,15 @@ impl Deal {
                 if owners[item] != NONE {
                     continue;
                 }
+                let class = class_of(place, item as u32);
+                if let Some(member) = self.only[class as usize].serve() {
+                    owners[item] = member;
+                    continue;
+                }
                 if self.counts.family != place {
                     self.counts.begin(place, &owners[family.items()]);
                 }
-                owners[item] = self.next_member(class_of(place, item as u32)).unwrap_or(NONE);
+                owners[item] = self.next_member(class).unwrap_or(NONE);
             }
         }
     }
@@ -50,6 +58,31 @@ impl Deal {
     fn next_member(&mut self, class: u32) -> Option<u32> {
         let queue = self.shares[class as usize].serve()?;
         self.hungry[queue as usize].serve(&mut self.counts)
+    }
+}
+
+/// A member to which all items of a class go: there is nothing to choose.
+#[derive(Clone, Copy, Debug)]
+struct Only {
+    member: u32,
+    due: u32,
+}
+
+impl Only {
+    /// Of a class with these shares; due nothing if there is a choice.
+    fn of(shares: &[(u32, u32)], hungry: &[Vec<(u32, u32)>]) -> Self {
+        match shares {
+            [(queue, due)] => match hungry[*queue as usize][..] {
+                [(member, _)] => Self { member, due: *due },
+                _ => Self { member: NONE, due: 0 },
+            },
+            _ => Self { member: NONE, due: 0 },
+        }
+    }
+
+    fn serve(&mut self) -> Option<u32> {
+        self.due = self.due.checked_sub(1)?;
+        Some(self.member)
     }
 }
 

@@ -40,6 +40,11 @@ impl<'a> Families<'a> {
         self.families.len()
     }
 
+    /// The number behind a family's last item.
+    pub(super) fn end_of(&self, family: u32) -> u32 {
+        self.families.get(family as usize).map_or(0, |family| family.first + family.count)
+    }
+
     pub(super) fn cursor(&'a self) -> Cursor<'a> {
         Cursor { families: self, place: 0 }
     }

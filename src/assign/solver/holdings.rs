@@ -65,14 +65,25 @@ impl Rows {
         for member in 0..members as u32 {
             let first = rows.rows.len();
             let mut cursor = families.cursor();
-            for item in holdings.of_member(member) {
-                let class = classes.class_of(cursor.family_of(*item), *item);
+            let mut items = holdings.of_member(member);
+            while let Some(item) = items.first() {
+                let family = cursor.family_of(*item);
+                let class = classes.class_of(family, *item);
+                // Where a family's items are all alike, all that the member has of it at once.
+                let count = match classes.follow_families() {
+                    true => {
+                        let end = families.end_of(family);
+                        items.iter().take_while(|item| **item < end).count()
+                    }
+                    false => 1,
+                };
+                items = &items[count..];
                 let place = &mut place_of[class as usize];
                 if *place == NONE || (*place as usize) < first {
                     *place = rows.rows.len() as u32;
                     rows.rows.push(Row { class, count: 0 });
                 }
-                rows.rows[*place as usize].count += 1;
+                rows.rows[*place as usize].count += count as u32;
             }
             rows.starts.push(rows.rows.len() as u32);
         }

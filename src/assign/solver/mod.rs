@@ -23,9 +23,11 @@ mod copies;
 mod deal;
 mod exchange;
 mod families;
+mod filling;
 mod flow;
 mod holdings;
 mod levels;
+mod parts;
 mod problem;
 mod queues;
 mod quota;
@@ -63,39 +65,96 @@ pub(crate) fn solve(problem: &Problem<'_>, wishes: &Wishes) -> Vec<u32> {
 ///
 /// `loads` is per member; a missing end carries nothing.
 pub(crate) fn solve_beside(problem: &Problem<'_>, wishes: &Wishes, loads: &[u32]) -> Vec<u32> {
-    let nearness = Nearness::of(problem);
-    let carry_alike = loads.is_empty()
-        || loads.len() == problem.members.len() && loads.windows(2).all(|pair| pair[0] == pair[1]);
-    if let (None, true, Some(takers)) = (&nearness, carry_alike, uniform::takers(problem, wishes)) {
-        return uniform::plan(problem, &takers);
+    Solver::new(problem, wishes, loads).plan(&problem.owners)
+}
+
+/// Solves a problem for one prior owner of each item after the other: most of the way is the same for all.
+#[derive(Debug)]
+pub(crate) struct Solver<'p> {
+    problem: &'p Problem<'p>,
+    wishes: &'p Wishes,
+    loads: &'p [u32],
+    nearness: Option<Nearness<'p>>,
+    way: Way<'p>,
+}
+
+/// What is known of a problem whoever had what.
+#[derive(Debug)]
+enum Way<'p> {
+    /// These take everything, and alike.
+    Uniform(Vec<u32>),
+    General(Box<General<'p>>),
+}
+
+#[derive(Debug)]
+struct General<'p> {
+    classes: Classes,
+    families: Families<'p>,
+    queues: Queues,
+    /// Found at the first plan, which helps in finding it.
+    levels: Option<Levels>,
+}
+
+impl<'p> Solver<'p> {
+    /// Gets ready for a problem; its own prior owners are of no interest. `loads` as in [`solve_beside`].
+    pub(crate) fn new(problem: &'p Problem<'p>, wishes: &'p Wishes, loads: &'p [u32]) -> Self {
+        let nearness = Nearness::of(problem);
+        let carry_alike = loads.is_empty()
+            || loads.len() == problem.members.len()
+                && loads.windows(2).all(|pair| pair[0] == pair[1]);
+        let takers = match nearness {
+            None if carry_alike => uniform::takers(problem, wishes),
+            _ => None,
+        };
+        let way = match takers {
+            Some(takers) => Way::Uniform(takers),
+            None => Way::General(Box::new(General {
+                classes: Classes::of(problem, nearness.as_ref()),
+                families: Families::of(problem),
+                queues: Queues::of(problem, nearness.is_some()),
+                levels: None,
+            })),
+        };
+        Self { problem, wishes, loads, nearness, way }
     }
-    let mut owners = problem.everything_kept();
-    let holdings = Holdings::of(&owners, problem.members.len());
-    let classes = Classes::of(problem, nearness.as_ref());
-    let families = Families::of(problem);
-    let rows = Rows::of(&holdings, &families, &classes);
-    let levels = Levels::of(problem, &classes, &rows, loads);
-    let queues = Queues::of(problem, nearness.is_some());
-    let exchange = Exchange::of(Terms {
-        problem,
-        wishes,
-        nearness: nearness.as_ref(),
-        classes: &classes,
-        rows: &rows,
-        levels: &levels,
-        queues: &queues,
-    });
-    match problem.weights.is_empty() {
-        true => {
-            release(Release::new(&families, &holdings), &classes, &rows, &exchange, &mut owners);
-            let class_of = |family, item| classes.class_of(family, item);
-            Deal::new(exchange, problem.members.len()).deal(problem, class_of, &mut owners);
+
+    /// Per item its member; `before` says who had it.
+    pub(crate) fn plan(&mut self, before: &[u32]) -> Vec<u32> {
+        let problem = self.problem;
+        let General { classes, families, queues, levels } = match &mut self.way {
+            Way::Uniform(takers) => return uniform::plan(problem, takers, before),
+            Way::General(general) => &mut **general,
+        };
+        let (classes, families, queues) = (&*classes, &*families, &*queues);
+        let mut owners = problem.everything_kept(before);
+        let holdings = Holdings::of(&owners, problem.members.len());
+        let rows = Rows::of(&holdings, families, classes);
+        let levels =
+            &*levels.get_or_insert_with(|| Levels::of(problem, classes, &rows, self.loads));
+        let exchange = Exchange::of(Terms {
+            problem,
+            wishes: self.wishes,
+            nearness: self.nearness.as_ref(),
+            classes,
+            rows: &rows,
+            levels,
+            queues,
+        });
+        match problem.weights.is_empty() {
+            true => {
+                release(Release::new(families, &holdings), classes, &rows, &exchange, &mut owners);
+                let class_of = |family, item| classes.class_of(family, item);
+                Deal::new(exchange, problem.members.len()).deal(problem, class_of, &mut owners);
+            }
+            false => Scales::of(problem, classes, &owners).level(
+                &holdings,
+                &rows,
+                &exchange,
+                &mut owners,
+            ),
         }
-        false => {
-            Scales::of(problem, &classes, &owners).level(&holdings, &rows, &exchange, &mut owners)
-        }
+        owners
     }
-    owners
 }
 
 /// Makes ownerless what members give up.

@@ -82,12 +82,12 @@ impl Problem<'_> {
         (0..).zip(&self.families).filter(|(_, family)| family.takers != NONE)
     }
 
-    /// A plan in which everybody keeps all that it had and may have.
-    pub(super) fn everything_kept(&self) -> Vec<u32> {
+    /// A plan in which everybody keeps all that it had and may have; `before` says who had what.
+    pub(super) fn everything_kept(&self, before: &[u32]) -> Vec<u32> {
         let members = self.members.len() as u32;
         let mut owners = vec![NONE; self.item_count()];
         for (_, family) in self.wanted_families() {
-            let before = self.owners.get(family.items()).unwrap_or(&[]);
+            let before = before.get(family.items()).unwrap_or(&[]);
             for (owner, before) in owners[family.items()].iter_mut().zip(before) {
                 if *before < members {
                     *owner = *before;
@@ -99,11 +99,11 @@ impl Problem<'_> {
 
     /// Leaves an item to this member alone: it becomes a family of its own, and the member a group of its own.
     #[cfg(any(test, feature = "cli"))]
-    pub(crate) fn force(&mut self, member: u32, item: u32) {
+    pub(crate) fn forced(mut self, member: u32, item: u32) -> Self {
         let found =
             self.families.iter().position(|family| family.items().contains(&(item as usize)));
         let (Some(place), Some(forced)) = (found, self.members.get_mut(member as usize)) else {
-            return;
+            return self;
         };
         let (old, new) = (forced.group, self.groups as u32);
         forced.group = new;
@@ -125,6 +125,7 @@ impl Problem<'_> {
                 self.owners.to_mut()[item as usize] = NONE;
             }
         }
+        self
     }
 
     /// Whether a member may take a family with these takers.
@@ -142,7 +143,7 @@ mod tests {
     fn a_forced_item_is_left_to_one_member_and_all_others_to_whom_they_were() {
         let member = |group| Member { group, rack: NONE, capacity: 1 };
         let family = |first, count, takers| Family { first, count, takers };
-        let mut problem = Problem {
+        let problem = Problem {
             families: vec![family(0, 3, 0), family(3, 2, 1), family(5, 1, NONE)],
             takers: vec![vec![0], vec![0, 1]],
             members: vec![member(0), member(0), member(1)],
@@ -156,7 +157,7 @@ mod tests {
             (0..3).map(|member| problem.may_take(member, family.unwrap().takers)).collect()
         };
         let before: Vec<_> = (0..6).map(|item| may_take(&problem, item)).collect();
-        problem.force(1, 1);
+        let problem = problem.forced(1, 1);
         for (item, before) in before.iter().enumerate().filter(|(item, _)| *item != 1) {
             assert_eq!(may_take(&problem, item), *before, "item {item}");
         }

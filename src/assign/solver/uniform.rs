@@ -28,8 +28,8 @@ pub(super) fn takers(problem: &Problem<'_>, wishes: &Wishes) -> Option<Vec<u32>>
 }
 
 /// The plan, with the fewest moves.
-pub(super) fn plan(problem: &Problem<'_>, takers: &[u32]) -> Vec<u32> {
-    let mut owners = problem.everything_kept();
+pub(super) fn plan(problem: &Problem<'_>, takers: &[u32], before: &[u32]) -> Vec<u32> {
+    let mut owners = problem.everything_kept(before);
     let mut loads = vec![0_u32; problem.members.len()];
     owners.iter().filter(|owner| **owner != NONE).for_each(|owner| loads[*owner as usize] += 1);
     let quotas = quotas(problem, takers, &loads);

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::*;
 use crate::assign::{
     AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, MemberRef, RackAwareAssigner, RangeAssigner, RedundantAssigner,
-    RoundRobinAssigner, StickyAssigner,
+    GroupSubscription, LocalMember, MemberRef, PerTopicAssigner, RackAwareAssigner, RangeAssigner,
+    RedundantAssigner, RoundRobinAssigner, StickyAssigner,
 };
 
 /// An assigner that is only as good as this function.
@@ -75,6 +75,7 @@ fn every_builtin_is_sound() {
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),
         check_assigner(StickyAssigner::default().racks(crate::assign::Racks::BeforeMoves)),
+        check_assigner(PerTopicAssigner::new(StickyAssigner::default()).unwrap()),
     ] {
         report.assert_sound();
         assert!(report.changes().all(|(_, change)| change.plans > 0), "{report}");

@@ -9,13 +9,14 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * A consumer that says on stdout, a JSON object a line, what happens to it. It closes when stdin does, which for
- * a dynamic member is to leave the group.
+ * a dynamic member is to leave the group. What is revoked is committed first.
  *
  * <p>Arguments: bootstrap servers, group, topics (comma between, or one pattern that begins with ^), then
  * any consumer properties as key=value.
@@ -26,7 +27,8 @@ public class JavaMember {
             closeWithStdin(consumer);
             subscribe(consumer, args[2]);
             while (true) {
-                report(consumer.poll(Duration.ofMillis(200)));
+                ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(200));
+                report(consumer.groupMetadata().generationId(), records);
             }
         } catch (WakeupException closing) {
             // The consumer is closed by now: it has left.
@@ -82,6 +84,11 @@ public class JavaMember {
 
             @Override
             public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                try {
+                    consumer.commitSync();
+                } catch (KafkaException refused) {
+                    // Too late, or nothing was read: whoever is next reads it again.
+                }
                 say("revoked", json(partitions));
             }
 
@@ -98,7 +105,7 @@ public class JavaMember {
         say("subscribed", "[]");
     }
 
-    private static void report(ConsumerRecords<byte[], byte[]> records) {
+    private static void report(int generation, ConsumerRecords<byte[], byte[]> records) {
         if (records.isEmpty()) {
             return;
         }
@@ -107,7 +114,7 @@ public class JavaMember {
             String value = record.value() == null ? "null" : quoted(new String(record.value(), java.nio.charset.StandardCharsets.UTF_8));
             each.add("[" + quoted(record.topic()) + "," + record.partition() + "," + record.offset() + "," + value + "]");
         }
-        say("records", "[" + String.join(",", each) + "]");
+        say("records", "[" + generation + ",[" + String.join(",", each) + "]]");
     }
 
     private static String json(Collection<TopicPartition> partitions) {

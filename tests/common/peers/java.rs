@@ -38,8 +38,8 @@ pub(crate) enum JavaEvent {
     Assigned(Partitions),
     Revoked(Partitions),
     Lost(Partitions),
-    /// Topic, partition, offset, value.
-    Records(Vec<(String, i32, i64, Option<String>)>),
+    /// The generation; topic, partition, offset, value of each.
+    Records(i32, Vec<(String, i32, i64, Option<String>)>),
     Failed(String),
     Closed(Partitions),
 }

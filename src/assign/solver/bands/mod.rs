@@ -44,7 +44,7 @@ pub(crate) fn solve_bands(
     widths: Widths<'_>,
 ) -> Vec<u32> {
     let nearness = Nearness::of(problem);
-    let mut owners = problem.everything_kept();
+    let mut owners = problem.everything_kept(&problem.owners);
     let holdings = Holdings::of(&owners, problem.members.len());
     let bands = BandClasses::of(problem, nearness.as_ref(), widths, &owners);
     let families = Families::of(problem);

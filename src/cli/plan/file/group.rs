@@ -100,8 +100,10 @@ impl GroupFile {
                 id: MemberId::new(member.id.as_deref().unwrap_or_default()),
                 instance_id: member.instance.as_deref().map(Arc::from),
                 rack: rack_of(member, &self.form.racks).map(Arc::from),
+                process: member.process.as_deref().map(Arc::from),
                 topics: subscriptions.of_member(member, &self.topics),
                 claims,
+                standbys: Vec::new(),
                 generation: Generation(member.generation),
                 holds,
                 column: told(member, version),
@@ -136,7 +138,7 @@ impl GroupFile {
 
     /// The runs that exist, cut to what exists of them, with the place of their topic.
     fn known_runs<'a>(&'a self, owned: &'a OwnedForm) -> impl Iterator<Item = (u32, Run)> + 'a {
-        owned.runs().iter().filter_map(|run| {
+        owned.runs().iter().filter_map(move |run| {
             let topic = match owned {
                 OwnedForm::ByPlace(_) => run.topic,
                 OwnedForm::ByName(names, _) => {

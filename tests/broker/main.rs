@@ -12,6 +12,7 @@ mod consuming;
 #[cfg(feature = "consumer")]
 mod cooperative;
 mod coordinator;
+mod copies;
 mod ending;
 mod foreign;
 mod harness;

@@ -38,6 +38,8 @@ pub(super) struct Heartbeats {
     pub(super) alive: Option<Instant>,
     /// When what was answered last without a rebalance was sent: no round began before.
     pub(super) calm: Option<Instant>,
+    /// A heartbeat of this generation was answered so.
+    was_calm: bool,
     /// The application knows that the coordinator refuses the group to us.
     unauthorized: bool,
 }
@@ -98,6 +100,7 @@ impl<H: Holding> Membership<H> {
         let at_once = !is_new || came_back || waited >= self.config.session_timeout / 3;
         self.heartbeats.due = at_once;
         self.heartbeats.hurried = None;
+        self.heartbeats.was_calm = false;
         let next = after(now, self.interval(now));
         self.timers.set(Timer::Heartbeat, next);
     }
@@ -183,6 +186,7 @@ impl<H: Holding> Membership<H> {
     /// heartbeats do not change that.
     fn on_calm(&mut self, sent: Instant) {
         self.heartbeats.unauthorized = false;
+        self.heartbeats.was_calm = true;
         if !matches!(self.round.step, Step::Leading(_) | Step::Syncing) {
             self.no_round_before(sent);
         }
@@ -205,10 +209,11 @@ impl<H: Holding> Membership<H> {
     }
 
     /// Somebody joined, left or changed. Said of the generation that we wait to sync, SyncGroup is refused for the same
-    /// reason, unless the broker is of another make (Redpanda says so until the plan is there).
+    /// reason; unless the broker is of another make, and says so from the first heartbeat on until the plan is there
+    /// (Redpanda, librdkafka's mock).
     fn on_rebalance(&mut self, now: Instant) {
         match self.round.step {
-            Step::Syncing => self.on_overtaken(now),
+            Step::Syncing if self.heartbeats.was_calm => self.on_overtaken(now),
             // The plan is too old to be taken up, and will not get younger: no heartbeat is calm any more.
             Step::Confirming { .. } => {
                 self.round.step = Step::Idle;

@@ -16,6 +16,9 @@ use crate::wire::{ApiKey, ErrorCode, Recovery, recovery};
 /// How long an id that was asked for is waited for at the end.
 const ID_WAIT: Duration = Duration::from_secs(1);
 
+/// How long a round is waited for at the end by who holds something in it.
+const ROUND_WAIT: Duration = Duration::from_secs(5);
+
 /// An end that was asked for.
 #[derive(Debug)]
 pub(super) struct Ending {
@@ -56,9 +59,10 @@ impl<H: Holding> Membership<H> {
         self.timers.stop(Timer::Scheduled);
         self.timers.stop(Timer::Progress);
         self.stalled = false;
-        if self.awaits_id() {
+        let wait = if self.awaits_id() { ID_WAIT } else { ROUND_WAIT };
+        if self.awaits_id() || self.holds_in_a_round() {
             let left = deadline.saturating_duration_since(now);
-            self.timers.set(Timer::Drain, after(now, ID_WAIT.min(left / 4)));
+            self.timers.set(Timer::Drain, after(now, wait.min(left / 4)));
         }
         self.shorten_revocation(now);
     }
@@ -79,6 +83,7 @@ impl<H: Holding> Membership<H> {
         match self.round.step {
             Step::Revoking(_) | Step::Leaving => return,
             Step::Joining if self.awaits_id() && self.timers.runs(Timer::Drain) => return,
+            _ if self.holds_in_a_round() && self.timers.runs(Timer::Drain) => return,
             Step::Joining | Step::Leading(_) | Step::Syncing => self.break_off_round(now),
             _ => self.round.step = Step::Idle,
         }
@@ -108,7 +113,13 @@ impl<H: Holding> Membership<H> {
         self.identity.group_instance_id.is_none() && self.identity.member_id.is_empty()
     }
 
-    /// A round that is under way is not waited for. What is held meanwhile (KIP-429) is in other hands soon.
+    /// What is held through a round (KIP-429) stays ours in the next generation, for its leader knows of it, and can only
+    /// then be committed. So the round is waited for, for a moment.
+    fn holds_in_a_round(&self) -> bool {
+        self.is_round_out() && !self.held.is_empty()
+    }
+
+    /// A round that is under way is not waited for any longer. What is held meanwhile is in other hands soon.
     fn break_off_round(&mut self, now: Instant) {
         self.without_id = self.round.out.as_ref().is_some_and(|sent| {
             sent.identity.member_id.is_empty() && sent.identity.group_instance_id.is_some()

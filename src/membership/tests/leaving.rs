@@ -117,11 +117,41 @@ fn a_parked_request_is_broken_off_before_leave_group_is_sent() {
 }
 
 #[test]
-fn what_is_held_while_a_round_is_under_way_is_lost_and_not_revoked() {
-    let mut script = Script::dynamic().cooperative().settled(&[1]);
+fn a_round_through_which_something_is_held_is_waited_for_so_that_it_can_be_committed() {
+    let mut script = Script::dynamic().cooperative().settled(&[1, 2]);
     script.rebalance();
-    script.leave();
-    assert_eq!(script.lost(), Some((&[1].into(), &LossCause::Closed)));
+    script.tell(|member, now| member.leave(now, None, now + LIMIT));
+    script.joined(2, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    assert_eq!(script.events, []);
+    script.synced(&[1]);
+    assert!(
+        matches!(&script.events[..], [Event::Revoked { revoked, .. }] if *revoked == [1, 2].into())
+    );
+    script.tell(|member, now| member.commit(now, CommitId(1), [1, 2].into()));
+    script.release();
+    assert_eq!(script.commits[0].3.generation, Generation(2));
+    let (id, ..) = script.commits.pop_front().unwrap();
+    let answer = Ok(GroupResponse::Commit(ErrorCode::None));
+    script.tell(|member, now| member.handle_response(now, id, answer));
+    assert_eq!(script.requests(), ["LeaveGroup"]);
+}
+
+#[test]
+fn a_round_that_takes_too_long_is_broken_off_and_what_is_held_in_it_is_lost() {
+    for syncs in [false, true] {
+        let mut script = Script::dynamic().cooperative().settled(&[1]);
+        script.rebalance();
+        if syncs {
+            script.joined(2, "me", "other");
+        }
+        script.leave();
+        script.pass(Duration::from_secs(4));
+        assert_eq!(script.lost(), None);
+        script.pass(Duration::from_secs(1));
+        assert_eq!(script.lost(), Some((&[1].into(), &LossCause::Closed)));
+        assert_eq!(script.requests(), ["LeaveGroup"]);
+    }
 }
 
 #[test]

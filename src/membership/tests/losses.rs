@@ -131,12 +131,25 @@ fn the_plan_of_a_generation_that_is_being_replaced_is_asked_for_again() {
     let mut script = Script::dynamic().cooperative().settled(&[1]);
     script.rebalance();
     script.joined(2, "me", "other");
-    script.log.clear();
+    script.beats = Some(ErrorCode::None);
     script.pass(Duration::from_secs(4));
+    script.beats = Some(ErrorCode::RebalanceInProgress);
+    script.log.clear();
+    script.pass(Duration::from_millis(3400));
     assert_eq!(script.log, [""; 0], "its refusal may be on its way");
     script.pass(Duration::from_secs(3));
     assert_eq!(script.log, ["DropRounds", "SyncGroup"], "else the next round ends without us");
     assert_eq!(script.lost(), None);
+}
+
+#[test]
+fn a_broker_that_says_so_until_the_plan_is_there_is_asked_once() {
+    let mut script = Script::dynamic().cooperative().settled(&[1]);
+    script.rebalance();
+    script.joined(2, "me", "other");
+    script.log.clear();
+    script.pass(Duration::from_secs(60));
+    assert_eq!(script.log, [""; 0], "librdkafka's mock dies of a second SyncGroup");
 }
 
 #[test]

@@ -1,0 +1,7 @@
+//! Groups looked at and changed from outside, against fake clusters.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod harness;
+
+mod removing;

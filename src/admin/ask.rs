@@ -1,5 +1,7 @@
 //! Asking a group's coordinator until it says something that no other try would change.
 
+use std::time::Duration;
+
 use tokio::time::{Instant, sleep};
 
 use crate::client::{Client, ClientError, Lane, Target};
@@ -76,6 +78,16 @@ impl Coordinator<'_> {
             self.client.forget_coordinator(self.group, node.id);
         }
         Ok((node, outcome?))
+    }
+}
+
+/// When an operation that begins now should be over, by its own timeout or by the client's.
+pub(super) fn deadline(client: &Client, timeout: Option<Duration>) -> Instant {
+    /// No clock runs over.
+    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+    match timeout {
+        Some(timeout) => Instant::now() + timeout.min(LONGEST),
+        None => client.api_deadline(),
     }
 }
 

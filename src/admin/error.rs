@@ -45,6 +45,9 @@ pub enum AdminError {
         /// The newest version of LeaveGroup that the broker and we have in common.
         offered: i16,
     },
+    /// The broker is too old for what was asked.
+    #[error("{0}")]
+    TooOld(&'static str),
     /// Not all were members when it was looked ([`RemoveOptions::require_all`](super::RemoveOptions::require_all)).
     /// Nobody was removed.
     #[error("not in group `{group}`: {}", Listed(.missing))]

@@ -19,20 +19,32 @@
 //! protocol. Of those in which the broker assigns (KIP-848) only the list tells.
 
 mod ask;
+mod describe;
 mod error;
 mod kind;
+mod list;
 mod look;
 mod remove;
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::task::{JoinHandle, JoinSet};
 
+pub use describe::{
+    AssignmentDescription, Content, GroupDescription, MemberDescription, MemberMetadata,
+    MemberWords, PlanWords, SubscriptionDescription,
+};
 pub use error::AdminError;
 pub use kind::{GroupState, GroupType};
+pub use list::{GroupList, GroupListing, ListOptions};
 pub use remove::{MemberKey, RemoveOptions, RemoveOutcome, RemovedMember};
 
+use self::look::look;
+use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::{Client, ClientError, ClientOptions, Topics};
 
 /// An operator's view of the groups of a cluster. Cheap to clone.
@@ -45,6 +57,8 @@ use crate::client::{Client, ClientError, ClientOptions, Topics};
 #[derive(Clone, Debug)]
 pub struct Admin {
     client: Client,
+    /// Of two with one name the later counts.
+    assigners: Arc<[ErasedAssigner]>,
 }
 
 impl Admin {
@@ -63,13 +77,98 @@ impl Admin {
     ///
     /// No broker was reached within `default.api.timeout.ms`.
     pub async fn over(client: Client) -> Result<Self, AdminError> {
-        let admin = Self { client };
+        let admin = Self { client, assigners: Arc::new([]) };
         let client = admin.client.clone();
         // The client gives up by itself when the time is over, and knows better than we why.
         let deadline = client.api_deadline() + Duration::from_secs(1);
         let reach = async move { client.refresh_metadata(Topics::none(), deadline).await };
         admin.run(async move { Ok(reach.await?) }).await?;
         Ok(admin)
+    }
+
+    /// Makes an assigner known, so that what its members tell their leader is shown as it reads it.
+    ///
+    /// Its [`decode_metadata`](PartitionAssigner::decode_metadata) is called; its plan is not.
+    ///
+    /// # Errors
+    ///
+    /// No member could use it either.
+    pub fn assigner<T, A>(self, assigner: A) -> Result<Self, UnfitAssigner>
+    where
+        A: PartitionAssigner<T>,
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        Ok(self.knowing([ErasedAssigner::new(assigner)?]))
+    }
+
+    pub(crate) fn knowing(self, assigners: impl IntoIterator<Item = ErasedAssigner>) -> Self {
+        Self { assigners: self.assigners.iter().cloned().chain(assigners).collect(), ..self }
+    }
+
+    /// The groups of the cluster, of all types. Every broker is asked for those that it coordinates.
+    ///
+    /// A broker that does not tell is named beside the groups of the others. The trap: groups that this user may not
+    /// DESCRIBE are missing without a word, as brokers tell nothing of them.
+    ///
+    /// # Errors
+    ///
+    /// It could not be found out who the brokers are.
+    pub async fn list_groups(&self, options: ListOptions) -> Result<GroupList, AdminError> {
+        let client = self.client.clone();
+        self.run(async move { list::list(&client, &options).await }).await
+    }
+
+    /// A group and its members. Needs DESCRIBE on the group.
+    ///
+    /// Groups of all clients and protocol types can be described; what their members wrote is read where it can be.
+    ///
+    /// # Errors
+    ///
+    /// The group does not exist, its members are managed by the broker, or it cannot be asked for.
+    pub async fn describe_group(
+        &self,
+        group: impl Into<String>,
+    ) -> Result<GroupDescription, AdminError> {
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        let assigners = Arc::clone(&self.assigners);
+        self.run(async move {
+            let (coordinator, described) = look(&client, &group, client.api_deadline()).await?;
+            Ok(describe::describe(coordinator, described, &assigners))
+        })
+        .await
+    }
+
+    /// Groups and their members, side by side; an entry for each that was asked for, in that order.
+    ///
+    /// One that cannot be described stops no other; see [`describe_group`](Self::describe_group).
+    pub async fn describe_groups<G: Into<String>>(
+        &self,
+        groups: impl IntoIterator<Item = G>,
+    ) -> Vec<(String, Result<GroupDescription, AdminError>)> {
+        /// So many brokers' connections are kept busy, and no more.
+        const AT_ONCE: usize = 8;
+        let closed = || Err(AdminError::Client(ClientError::Closed));
+        let mut described: Vec<_> =
+            groups.into_iter().map(|group| (group.into(), closed())).collect();
+        let groups: Vec<String> = described.iter().map(|(group, _)| group.clone()).collect();
+        let mut waiting = groups.into_iter().enumerate();
+        let mut asking = JoinSet::new();
+        loop {
+            while let (true, Some((at, group))) = (asking.len() < AT_ONCE, waiting.next()) {
+                let admin = self.clone();
+                let ask = async move { (at, admin.describe_group(group).await) };
+                asking.spawn_on(ask, self.client.runtime());
+            }
+            match asking.join_next().await {
+                Some(Ok((at, answer))) => {
+                    if let Some((_, entry)) = described.get_mut(at) {
+                        *entry = answer;
+                    }
+                }
+                Some(Err(_ended_with_its_runtime)) => {}
+                None => return described,
+            }
+        }
     }
 
     /// Takes members out of a group: one LeaveGroup, and a result for each.

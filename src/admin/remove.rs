@@ -5,10 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::AdminError;
-use super::ask::{Answered, Coordinator};
+use super::ask::{Answered, Coordinator, deadline};
 use super::look::look;
 use crate::client::{Client, ClientError, Lane};
 use crate::types::{GroupInstanceId, InvalidInstanceId, MemberId};
@@ -198,8 +196,7 @@ pub(super) async fn remove(
     if leaving.is_empty() {
         return Err(AdminError::Invalid("no member to remove was named".to_owned()));
     }
-    let deadline =
-        options.timeout.map_or(client.api_deadline(), |timeout| Instant::now() + timeout);
+    let deadline = deadline(client, options.timeout);
     let coordinator = Coordinator { client, group, deadline };
     let removal = Removal { coordinator, looked: options.require_all };
     if options.require_all {

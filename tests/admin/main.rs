@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+mod answers;
 mod harness;
 
+mod looking;
 mod removing;

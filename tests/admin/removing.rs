@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
 use kafka_group::admin::{
     Admin, AdminError, GroupType, MemberKey, RemoveOptions, RemoveOutcome, RemovedMember,
 };
@@ -10,11 +9,9 @@ use kafka_group::client::ClientError;
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{MemberId, NodeId};
 use kafka_group::{ApiKey, LeavePolicy};
-use kafka_protocol::messages::ListGroupsResponse;
-use kafka_protocol::messages::list_groups_response::ListedGroup;
-use kafka_protocol::protocol::{Encodable, StrBytes};
 use tokio::time::Instant;
 
+use crate::answers::listed_as;
 use crate::harness::{
     App, GROUP, admin, cluster, eventually, member, options, seen, start, static_members,
 };
@@ -149,16 +146,6 @@ async fn no_group_an_empty_one_and_one_that_the_broker_manages_are_told_apart() 
     let error = remove(&admin, ["a"]).await;
     let group_type = GroupType::Consumer;
     assert_eq!(error, Err(AdminError::NotClassic { group: GROUP.to_owned(), group_type }));
-}
-
-/// An answer to ListGroups in version 5, with our group as one of this type.
-fn listed_as(group_type: &'static str) -> Bytes {
-    let group = ListedGroup::default()
-        .with_group_id(StrBytes::from_static_str(GROUP).into())
-        .with_group_type(StrBytes::from_static_str(group_type));
-    let mut body = BytesMut::new();
-    ListGroupsResponse::default().with_groups(vec![group]).encode(&mut body, 5).unwrap();
-    body.freeze()
 }
 
 #[tokio::test(start_paused = true)]

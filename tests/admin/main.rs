@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod answers;
+#[cfg(feature = "cli")]
+mod command;
 mod harness;
 
 mod looking;

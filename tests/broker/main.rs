@@ -24,6 +24,7 @@ mod mixed;
 mod moving;
 mod pieces;
 mod refusals;
+mod removing;
 mod settling;
 mod r#static;
 mod topics;

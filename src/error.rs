@@ -197,6 +197,14 @@ pub enum CommitError {
     #[error("not assigned to this member: {0:?}")]
     NotOwned(Partitions),
 
+    /// This member stands by for these partitions: it has a copy, another member the first one. Nothing was sent. All
+    /// copies would write the one offset that the group has for a partition, each over the others'.
+    #[error(
+        "this member stands by for {0:?}, and whoever has the first copy commits under the group's id: keep a standby's \
+         position in a store of its own, or let each role be a group with an id of its own"
+    )]
+    StandsBy(Partitions),
+
     /// These partitions moved before their offsets were committed; whoever owns them reads on from the last commit.
     #[error("no longer assigned to this member: {0:?}")]
     NoLongerOwned(Partitions),

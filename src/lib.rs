@@ -34,7 +34,7 @@ pub use error::{CommitError, Error};
 pub use group::{
     AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder,
     GroupMetadata, GroupReader, Hold, Lost, MemberHandle, PROPERTIES, Plane, Property, Revoked,
-    Round, Status, Topics,
+    Role, Round, Status, Topics,
 };
 pub use membership::{LeavePolicy, LossCause, MemberState};
 pub use protocol::Cause;

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kafka_group::assign::{
     AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner, RangeAssigner,
-    RoundRobinAssigner, StickyAssigner, StickyPlanner,
+    GroupSubscription, LocalMember, MemberRef, PartitionAssigner, PerTopicAssigner,
+    RackAwareAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
 };
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -110,8 +110,11 @@ impl<S: Strategy<Value = Group>> Shuffled for S {}
 impl Group {
     fn subscription<T>(&self, metadata: impl Fn(&Member) -> T) -> GroupSubscription<T> {
         let mut group = GroupSubscription::builder();
+        for id in 0..14 {
+            group = group.broker(id, Some(&format!("r{}", id % 4)));
+        }
         for (name, count) in &self.topics {
-            group = group.topic(*name, *count);
+            group = group.topic(*name, *count).replicas((0..*count as i32).map(|at| [at, at * 2]));
         }
         for member in &self.members {
             group = group.member(
@@ -121,6 +124,9 @@ impl Group {
             );
             if let Some(instance) = &member.instance {
                 group = group.instance_id(instance.as_str());
+            }
+            if member.threads > 0 {
+                group = group.rack(format!("r{}", member.threads));
             }
             let claims = member.claims.iter().copied();
             group = match member.holds {
@@ -153,10 +159,16 @@ type Named = BTreeMap<String, Partitions>;
 fn for_each_assigner(check: impl Fn(&dyn Fn(&Group) -> GroupAssignment)) {
     let nothing = |_: &Member| ();
     check(&|group| RangeAssigner::default().assign(&group.subscription(nothing)).unwrap());
+    let range = RangeAssigner::default().rack_aware();
+    check(&|group| range.assign(&group.subscription(nothing)).unwrap());
     check(&|group| RoundRobinAssigner::default().assign(&group.subscription(nothing)).unwrap());
     check(&|group| StickyAssigner::default().assign(&group.subscription(nothing)).unwrap());
     let eager = EagerStickyAssigner::default().slack(1);
     check(&|group| eager.assign(&group.subscription(nothing)).unwrap());
+    let derived = |member: &Member| (member.threads > 0).then(|| format!("r{}", member.threads));
+    let rack_aware =
+        RackAwareAssigner::new().broker_rack(|node| Some(format!("r{}", node.id.0 % 4)));
+    check(&|group| rack_aware.assign(&group.subscription(derived)).unwrap());
     let capacity = |member: &Member| Capacity { threads: member.threads };
     let planner = StickyPlanner::new()
         .capacity(|member| {

@@ -40,10 +40,14 @@ pub(crate) struct MemberInput<C> {
     pub(crate) id: MemberId,
     pub(crate) instance_id: Option<Arc<str>>,
     pub(crate) rack: Option<Arc<str>>,
+    /// Its host and process.
+    pub(crate) process: Option<Arc<str>>,
     /// Shared by members that subscribe alike, where that is known.
     pub(crate) topics: Arc<[Arc<str>]>,
     /// What it says it had.
     pub(crate) claims: Vec<(Arc<str>, Vec<i32>)>,
+    /// Of which of these others had the first copy.
+    pub(crate) standbys: Vec<(Arc<str>, Vec<i32>)>,
     /// The generation in which it had that.
     pub(crate) generation: Generation,
     /// Whether it goes on with its claims while the round runs (cooperative), or has given them up (eager).
@@ -82,8 +86,10 @@ impl<C> MemberInput<C> {
             id,
             instance_id: None,
             rack: None,
+            process: None,
             topics: topics.into(),
             claims: Vec::new(),
+            standbys: Vec::new(),
             generation: Generation::NONE,
             holds: false,
             column,
@@ -137,11 +143,12 @@ impl<C> ModelBuilder<C> {
         };
         let mut column = Vec::with_capacity(self.members.len());
         for (member, subscription) in self.members.into_iter().zip(subscribed.of_member) {
-            add_claims(&mut model, &member.claims);
+            add_claims(&mut model, &member.claims, &member.standbys);
             model.members.push(MemberEntry {
                 id: member.id,
                 instance_id: member.instance_id,
                 rack: member.rack,
+                process: member.process,
                 subscription,
                 generation: member.generation,
                 holds: member.holds,
@@ -301,21 +308,38 @@ fn share_subscribers(topics: &mut [TopicEntry], subscribed: &Subscribed) -> Vec<
     sets
 }
 
-/// Takes over what one member claims, without what does not exist (field cases of claims for partition -1).
-fn add_claims(model: &mut Model, claims: &[(Arc<str>, Vec<i32>)]) {
-    let mut known: Vec<u32> = Vec::new();
+/// Takes over what the next member claims.
+fn add_claims(
+    model: &mut Model,
+    claims: &[(Arc<str>, Vec<i32>)],
+    standbys: &[(Arc<str>, Vec<i32>)],
+) {
+    let (known, dropped) = known_claims(model, claims);
+    if !standbys.is_empty() {
+        let member = model.claims.ends.len() as u32;
+        let (mut standbys, _) = known_claims(model, standbys);
+        standbys.retain(|partition| known.binary_search(partition).is_ok());
+        model.claims.standbys.extend(standbys.into_iter().map(|partition| (member, partition)));
+    }
+    model.claims.dropped += dropped;
+    model.claims.partitions.extend(known);
+    model.claims.ends.push(model.claims.partitions.len() as u32);
+}
+
+/// The claimed partitions that exist, ascending, and how many do not (field cases of claims for partition -1).
+fn known_claims(model: &Model, claims: &[(Arc<str>, Vec<i32>)]) -> (Vec<u32>, usize) {
+    let (mut known, mut dropped) = (Vec::new(), 0);
     for (topic, numbers) in claims {
         let topic = model.topic_index(topic).and_then(|place| model.topics.get(place as usize));
         let (first, count) = topic.map_or((0, 0), |topic| (topic.first, topic.count));
         let valid = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
         let before = known.len();
         known.extend(valid.filter(|number| *number < count).map(|number| first + number));
-        model.claims.dropped += numbers.len() - (known.len() - before);
+        dropped += numbers.len() - (known.len() - before);
     }
     known.sort_unstable();
     known.dedup();
-    model.claims.partitions.extend(known);
-    model.claims.ends.push(model.claims.partitions.len() as u32);
+    (known, dropped)
 }
 
 /// The highest generation keeps a partition; equal ones leave it in doubt; alone, any generation will do.

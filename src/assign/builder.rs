@@ -115,6 +115,12 @@ impl<T> GroupSubscriptionBuilder<T> {
         self.last_member(|member| member.rack = Some(rack.into()))
     }
 
+    /// The last member's host and process: equal for all members of one process.
+    #[must_use]
+    pub fn process(self, host: &str, process: &str) -> Self {
+        self.last_member(|member| member.process = Some(format!("{host}/{process}").into()))
+    }
+
     /// What the last member holds and goes on with while the round runs, as in cooperative rounds.
     #[must_use]
     pub fn owns<N: Into<Arc<str>>>(
@@ -138,6 +144,18 @@ impl<T> GroupSubscriptionBuilder<T> {
         generation: i32,
     ) -> Self {
         self.owns(claims, generation).last_member(|member| member.holds = false)
+    }
+
+    /// Of which of these partitions the last member had no more than a copy, another having the first one.
+    #[must_use]
+    pub fn standing_by<N: Into<Arc<str>>>(
+        self,
+        claims: impl IntoIterator<Item = (N, i32)>,
+    ) -> Self {
+        self.last_member(|member| {
+            member.standbys =
+                claims.into_iter().map(|(topic, number)| (topic.into(), vec![number])).collect();
+        })
     }
 
     /// The id of the member that runs the assigner.

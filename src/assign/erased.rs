@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn assigners_of_different_types_stand_side_by_side() {
         let largest = ErasedAssigner::new(Largest::default()).unwrap();
-        let assigners = [largest, ErasedAssigner::new(RangeAssigner).unwrap()];
+        let assigners = [largest, ErasedAssigner::new(RangeAssigner::default()).unwrap()];
         let told = || vec![Ok(payload(&assigners[0], 1)), Ok(payload(&assigners[0], 9))];
         let loads = assigners.each_ref().map(|assigner| {
             let plan = plan(assigner, told()).unwrap();
@@ -440,7 +440,7 @@ mod tests {
     fn metadata_is_shown_as_json() {
         let assigner = ErasedAssigner::new(Largest::default()).unwrap();
         assert_eq!(assigner.show(&payload(&assigner, 5)), Ok(r#"{"threads":5}"#.to_owned()));
-        let range = ErasedAssigner::new(RangeAssigner).unwrap();
+        let range = ErasedAssigner::new(RangeAssigner::default()).unwrap();
         assert_eq!(range.show(&payload(&range, 5)), Ok("null".to_owned()));
     }
 

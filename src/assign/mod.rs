@@ -46,6 +46,7 @@
 
 mod build;
 mod builder;
+mod claimants;
 mod codec;
 mod copartition;
 mod erased;
@@ -56,8 +57,10 @@ mod model;
 mod names;
 mod per_topic;
 mod plan;
+mod rack_aware;
 mod range;
 mod record;
+mod redundant;
 mod refs;
 mod round_robin;
 mod run;
@@ -87,8 +90,10 @@ pub(crate) use model::Model;
 pub use names::UnfitAssigner;
 pub use per_topic::{Parts, PerTopicAssigner};
 pub use plan::GroupAssignment;
+pub use rack_aware::RackAwareAssigner;
 pub use range::RangeAssigner;
 pub(crate) use record::{MemberBytes, RECORD_LIMIT, check_record};
+pub use redundant::RedundantAssigner;
 pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
@@ -97,7 +102,7 @@ pub(crate) use run::run_assign;
 pub(crate) use run::{check_plan, try_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
-pub use validate::InvalidPlan;
+pub use validate::{FewCopies, InvalidPlan};
 pub use view::{GroupSubscription, MissingTopic};
 pub(crate) use withhold::keep_claims;
 #[cfg(any(test, feature = "cli", feature = "test-util"))]

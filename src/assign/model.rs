@@ -64,6 +64,8 @@ pub(crate) struct MemberEntry {
     /// As another client wrote it, so not checked.
     pub(crate) instance_id: Option<Arc<str>>,
     pub(crate) rack: Option<Arc<str>>,
+    /// Its host and process, in a form that only this crate writes.
+    pub(crate) process: Option<Arc<str>>,
     pub(super) subscription: u32,
     /// The generation of its claims.
     pub(crate) generation: Generation,
@@ -78,6 +80,8 @@ pub(super) struct Claims {
     pub(super) ends: Vec<u32>,
     /// Per member ascending.
     pub(super) partitions: Vec<u32>,
+    /// Member and partition of claims to copies beside the first, ascending.
+    pub(super) standbys: Vec<(u32, u32)>,
     /// Per partition: who claims it with the highest generation, if one does and still subscribes.
     pub(super) owners: Vec<u32>,
     /// Claims of unknown topics and partitions, left out.
@@ -171,6 +175,11 @@ impl Model {
     /// What a member says it had, valid or not, ascending.
     pub(crate) fn claims(&self, member: u32) -> &[u32] {
         slice_of(&self.claims.ends, &self.claims.partitions, member)
+    }
+
+    /// Whether a member says that it had no more than a copy of a partition whose first copy another has.
+    pub(crate) fn stands_by(&self, member: u32, partition: u32) -> bool {
+        self.claims.standbys.binary_search(&(member, partition)).is_ok()
     }
 
     /// The valid prior owner of a partition: `NONE`, `DOUBTFUL` or a member that still subscribes.

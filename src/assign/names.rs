@@ -4,7 +4,8 @@ use std::any::TypeId;
 
 use super::codec::CodecError;
 use super::{
-    CoPartitionAssigner, EagerStickyAssigner, RangeAssigner, RoundRobinAssigner, StickyAssigner,
+    CoPartitionAssigner, EagerStickyAssigner, RangeAssigner, RedundantAssigner, RoundRobinAssigner,
+    StickyAssigner,
 };
 
 /// Why an assigner cannot be used at all; told when the member is built.
@@ -69,6 +70,7 @@ pub(crate) fn is_builtin<A: 'static>() -> bool {
         TypeId::of::<StickyAssigner>(),
         TypeId::of::<EagerStickyAssigner>(),
         TypeId::of::<CoPartitionAssigner>(),
+        TypeId::of::<RedundantAssigner>(),
     ];
     builtins.contains(&TypeId::of::<A>())
 }

@@ -1,6 +1,8 @@
 //! The plan: who gets which partition, and what is said to whom.
 
-use std::collections::BTreeMap;
+mod copies;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +30,8 @@ pub struct GroupAssignment {
     first: Vec<u32>,
     /// The further holders, of partitions given more than once.
     more: BTreeMap<u32, Vec<u32>>,
+    /// Partitions of which nobody has the first copy for now.
+    without_first: BTreeSet<u32>,
     /// Per member.
     loads: Vec<u32>,
     told: BTreeMap<u32, Told>,
@@ -67,6 +71,7 @@ impl GroupAssignment {
         Self {
             first: vec![NONE; model.partition_count()],
             more: BTreeMap::new(),
+            without_first: BTreeSet::new(),
             loads: vec![0; model.members().len()],
             told: BTreeMap::new(),
             rebalance_after: None,
@@ -88,6 +93,7 @@ impl GroupAssignment {
         Self {
             first: owners,
             more: BTreeMap::new(),
+            without_first: BTreeSet::new(),
             loads,
             told: BTreeMap::new(),
             rebalance_after: None,
@@ -101,7 +107,8 @@ impl GroupAssignment {
     /// Gives a partition to a member. What it already has stays as it is.
     ///
     /// A partition given to two members has two holders; whether that is allowed is up to
-    /// [`coverage`](super::PartitionAssigner::coverage).
+    /// [`coverage`](super::PartitionAssigner::coverage). Who is given it first has the first copy and commits; the others
+    /// stand by.
     pub fn give(&mut self, member: impl Into<MemberIndex>, partition: impl Into<PartitionIndex>) {
         let places =
             (self.model.own_member(member.into()), self.model.own_partition(partition.into()));
@@ -272,19 +279,25 @@ impl GroupAssignment {
 
     /// Takes by place; both places are this group's.
     pub(crate) fn take_place(&mut self, member: u32, partition: u32) -> bool {
-        let mut holders: Vec<u32> = self.holder_places(partition).collect();
-        let Some(place) = holders.iter().position(|holder| *holder == member) else {
-            return false;
-        };
-        holders.remove(place);
-        let mut holders = holders.into_iter();
-        self.first[partition as usize] = holders.next().unwrap_or(NONE);
-        match holders.len() {
-            0 => drop(self.more.remove(&partition)),
-            _ => drop(self.more.insert(partition, holders.collect())),
+        let before = self.loads[member as usize];
+        self.take_places(partition, &[member]);
+        self.loads[member as usize] < before
+    }
+
+    /// Takes a partition from these members, as far as they have it.
+    pub(crate) fn take_places(&mut self, partition: u32, members: &[u32]) {
+        if members.is_empty() {
+            return;
         }
-        self.loads[member as usize] -= 1;
-        true
+        let (taken, left): (Vec<u32>, Vec<u32>) =
+            self.holder_places(partition).partition(|holder| members.contains(holder));
+        taken.into_iter().for_each(|member| self.loads[member as usize] -= 1);
+        let mut left = left.into_iter();
+        self.first[partition as usize] = left.next().unwrap_or(NONE);
+        match left.len() {
+            0 => drop(self.more.remove(&partition)),
+            _ => drop(self.more.insert(partition, left.collect())),
+        }
     }
 
     pub(crate) fn member_name(&self, place: u32) -> &str {

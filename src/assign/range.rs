@@ -1,9 +1,14 @@
 //! Kafka's `range`.
 
+mod deal;
+mod racks;
+
 use super::{
     AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
     RebalanceProtocol,
 };
+use deal::Deal;
+use racks::Racks;
 
 /// Kafka's `range`: of each topic, each subscriber gets one run of partitions, the first ones a partition more.
 ///
@@ -11,8 +16,22 @@ use super::{
 /// so topics can be joined by partition. Any Java, Go or C client may lead or follow. The trap: every topic favours
 /// the same first members; with many small topics the last ones idle.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct RangeAssigner;
+pub struct RangeAssigner {
+    looks_at_racks: bool,
+}
+
+impl RangeAssigner {
+    /// Gives members first what has a replica in their rack, as far as counts and joins of topics allow (KIP-881).
+    /// Default: racks count for nothing.
+    ///
+    /// Java's consumers do so by themselves where `client.rack` and `broker.rack` are set; plans are the same then,
+    /// partition for partition. The trap: members' partitions are no runs any more, and change with the replicas.
+    #[must_use]
+    pub fn rack_aware(mut self) -> Self {
+        self.looks_at_racks = true;
+        self
+    }
+}
 
 impl PartitionAssigner for RangeAssigner {
     fn name(&self) -> &str {
@@ -23,17 +42,12 @@ impl PartitionAssigner for RangeAssigner {
 
     fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
         let mut plan = group.plan();
-        for topic in group.topics() {
-            let subscribers = group.subscribers(topic.name());
-            let (count, members) = (topic.partition_count(), subscribers.len().max(1));
-            let mut partitions = topic.partitions();
-            for (place, member) in subscribers.enumerate() {
-                let share = count / members + usize::from(place < count % members);
-                for partition in partitions.by_ref().take(share) {
-                    plan.give(member, partition);
-                }
-            }
+        let shown = (0..group.model.topics().len() as u32).filter(|topic| group.shows(*topic));
+        let mut deals: Vec<Deal<'_>> = shown.map(|topic| Deal::new(&group.model, topic)).collect();
+        if self.looks_at_racks {
+            Racks::of(&group.model).match_all(&mut deals, &mut plan);
         }
+        deals.iter_mut().for_each(|deal| deal.deal_rest(&mut plan));
         Ok(plan)
     }
 

@@ -31,6 +31,19 @@ impl<'a, T> MemberRef<'a, T> {
         self.entry()?.rack.as_deref()
     }
 
+    /// The process that it runs in, with its host: the same for all members of one process, and for no others.
+    ///
+    /// None for members of other clients.
+    pub fn process(self) -> Option<&'a str> {
+        self.entry()?.process.as_deref()
+    }
+
+    /// The name of the host that it runs on. None for members of other clients.
+    pub fn host(self) -> Option<&'a str> {
+        let process = self.process()?;
+        Some(process.rsplit_once('/').map_or(process, |(host, _)| host))
+    }
+
     /// The topics that it subscribes to and that exist, by name, whichever of them the view shows.
     pub fn topics(self) -> impl ExactSizeIterator<Item = &'a str> + Clone {
         let topics = self.model().topics();

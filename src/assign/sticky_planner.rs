@@ -10,6 +10,7 @@ use super::solver::{Priority, Solver, Wishes};
 use super::sticky_problem::{Asked, problem};
 use super::sticky_rounds::Waiting;
 use super::{GroupAssignment, GroupSubscription};
+use crate::types::Node;
 
 /// How often a plan is planned again with what it leaves. The second time settles it unless claims contradict each
 /// other.
@@ -34,16 +35,23 @@ const MOST_ROUNDS: usize = 4;
 pub struct StickyPlanner<'f, T = ()> {
     racks: Racks,
     slack: u32,
+    member_rack: Option<Box<MemberRack<'f, T>>>,
+    broker_rack: Option<Box<BrokerRack<'f>>>,
     capacity: Option<Box<Capacity<'f, T>>>,
     weight: Option<Box<Weight<'f>>>,
     #[cfg(feature = "cli")]
     forced: Option<(u32, u32)>,
 }
 
+pub(super) type MemberRack<'f, T> = dyn Fn(MemberRef<'_, T>) -> Option<String> + 'f;
+pub(super) type BrokerRack<'f> = dyn Fn(&Node) -> Option<String> + 'f;
 pub(super) type Capacity<'f, T> = dyn Fn(MemberRef<'_, T>) -> u32 + 'f;
 pub(super) type Weight<'f> = dyn Fn(PartitionRef<'_>) -> f64 + 'f;
 
 /// What the racks of members (`client.rack`) and brokers (`broker.rack`) count for.
+///
+/// Whether they come from these properties or from elsewhere: [`StickyPlanner::member_rack`],
+/// [`StickyPlanner::broker_rack`].
 ///
 /// A partition is far from a member if both are known to be in racks and none of its replicas is in the member's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -83,6 +91,8 @@ impl<'f, T> StickyPlanner<'f, T> {
         Self {
             racks: Racks::default(),
             slack: 0,
+            member_rack: None,
+            broker_rack: None,
             capacity: None,
             weight: None,
             #[cfg(feature = "cli")]
@@ -94,6 +104,24 @@ impl<'f, T> StickyPlanner<'f, T> {
     #[must_use]
     pub fn racks(mut self, racks: Racks) -> Self {
         self.racks = racks;
+        self
+    }
+
+    /// In which rack a member is, if that is known. Default: its `client.rack`.
+    ///
+    /// For members whose rack is in what they told the leader.
+    #[must_use]
+    pub fn member_rack(mut self, rack: impl Fn(MemberRef<'_, T>) -> Option<String> + 'f) -> Self {
+        self.member_rack = Some(Box::new(rack));
+        self
+    }
+
+    /// In which rack a broker is, if that is known. Default: its `broker.rack`.
+    ///
+    /// For clusters without that property, where the rack is in the names of the hosts.
+    #[must_use]
+    pub fn broker_rack(mut self, rack: impl Fn(&Node) -> Option<String> + 'f) -> Self {
+        self.broker_rack = Some(Box::new(rack));
         self
     }
 
@@ -140,6 +168,8 @@ impl<'f, T> StickyPlanner<'f, T> {
     pub fn plan(&self, group: &GroupSubscription<T>) -> GroupAssignment {
         let asked = Asked {
             racks: self.racks,
+            member_rack: self.member_rack.as_deref(),
+            broker_rack: self.broker_rack.as_deref(),
             capacity: self.capacity.as_deref(),
             weight: self.weight.as_deref(),
         };
@@ -178,6 +208,8 @@ impl<T> fmt::Debug for StickyPlanner<'_, T> {
         f.debug_struct("StickyPlanner")
             .field("racks", &self.racks)
             .field("slack", &self.slack)
+            .field("member_rack", &self.member_rack.is_some())
+            .field("broker_rack", &self.broker_rack.is_some())
             .field("capacity", &self.capacity.is_some())
             .field("weight", &self.weight.is_some())
             .finish()

@@ -7,13 +7,25 @@ use super::GroupSubscription;
 use super::model::{Model, NONE as NOBODY};
 use super::refs::{MemberRef, TopicRef};
 use super::solver::{Family, ItemRacks, Member, NONE, Problem, RackSet};
-use super::sticky_planner::{Capacity, Racks, Weight};
+use super::sticky_planner::{BrokerRack, Capacity, MemberRack, Racks, Weight};
+use crate::types::Node;
 
 /// What an assigner asks for beside few moves.
 pub(super) struct Asked<'a, T> {
     pub(super) racks: Racks,
+    /// In which rack a member is; by its `client.rack` where nothing else is said.
+    pub(super) member_rack: Option<&'a MemberRack<'a, T>>,
+    /// In which rack a broker is; by its `broker.rack` where nothing else is said.
+    pub(super) broker_rack: Option<&'a BrokerRack<'a>>,
     pub(super) capacity: Option<&'a Capacity<'a, T>>,
     pub(super) weight: Option<&'a Weight<'a>>,
+}
+
+impl<T> Asked<'_, T> {
+    /// Nothing but what racks are to count for.
+    pub(super) fn of(racks: Racks) -> Self {
+        Self { racks, member_rack: None, broker_rack: None, capacity: None, weight: None }
+    }
 }
 
 /// The problem that a group is, as far as its view shows topics.
@@ -29,8 +41,8 @@ pub(super) fn problem<'g, T>(group: &'g GroupSubscription<T>, asked: &Asked<'_, 
         takers: takers_of(place),
     });
     let known = match asked.racks {
-        Racks::Ignored => BTreeMap::new(),
-        _ => known_racks(model),
+        Racks::Ignored => MemberRacks::default(),
+        _ => MemberRacks::of(group, asked.member_rack),
     };
     Problem {
         families: families.collect(),
@@ -38,7 +50,7 @@ pub(super) fn problem<'g, T>(group: &'g GroupSubscription<T>, asked: &Asked<'_, 
         members: members(group, asked, &known),
         groups: model.subscriptions.len(),
         owners: Cow::Borrowed(&model.claims.owners),
-        racks: item_racks(model, asked.racks, &known),
+        racks: item_racks(model, asked, &known),
         weights: asked.weight.map(|weight| weights(group, weight)).unwrap_or_default(),
     }
 }
@@ -62,13 +74,13 @@ fn takers(model: &Model) -> Vec<Vec<u32>> {
 fn members<T>(
     group: &GroupSubscription<T>,
     asked: &Asked<'_, T>,
-    known: &BTreeMap<&str, u32>,
+    known: &MemberRacks<'_>,
 ) -> Vec<Member> {
     let member = |view: MemberRef<'_, T>| {
         let entry = &group.model.members()[view.position()];
         Member {
             group: entry.subscription,
-            rack: entry.rack.as_ref().and_then(|rack| known.get(&**rack)).copied().unwrap_or(NONE),
+            rack: known.of_member.get(view.position()).copied().unwrap_or(NONE),
             capacity: asked.capacity.map_or(1, |capacity| capacity(view)),
         }
     };
@@ -76,20 +88,42 @@ fn members<T>(
 }
 
 /// The racks in which there are members.
-fn known_racks(model: &Model) -> BTreeMap<&str, u32> {
-    let mut known: BTreeMap<&str, u32> = BTreeMap::new();
-    for rack in model.members().iter().filter_map(|member| member.rack.as_deref()) {
-        let next = known.len() as u32;
-        known.entry(rack).or_insert(next);
-    }
-    known
+#[derive(Default)]
+struct MemberRacks<'g> {
+    numbers: BTreeMap<Cow<'g, str>, u32>,
+    /// `NONE` where the rack is not known.
+    of_member: Vec<u32>,
 }
 
-fn item_racks(model: &Model, racks: Racks, known: &BTreeMap<&str, u32>) -> Option<ItemRacks> {
-    if known.is_empty() || model.layout.leaders.is_empty() {
+impl<'g> MemberRacks<'g> {
+    fn of<T>(group: &'g GroupSubscription<T>, said: Option<&MemberRack<'_, T>>) -> Self {
+        let mut racks = Self::default();
+        for member in group.members() {
+            let rack = match said {
+                Some(said) => said(member).map(Cow::Owned),
+                None => member.rack().map(Cow::Borrowed),
+            };
+            let next = racks.numbers.len() as u32;
+            let number = rack.map_or(NONE, |rack| *racks.numbers.entry(rack).or_insert(next));
+            racks.of_member.push(number);
+        }
+        racks
+    }
+}
+
+fn item_racks<T>(
+    model: &Model,
+    asked: &Asked<'_, T>,
+    known: &MemberRacks<'_>,
+) -> Option<ItemRacks> {
+    if known.numbers.is_empty() || model.layout.leaders.is_empty() {
         return None;
     }
-    let mut sets = RackSets::new(model, known);
+    let rack_of = |node: &Node| match asked.broker_rack {
+        Some(said) => known.numbers.get(&*said(node)?).copied().or(Some(NONE)),
+        None => known.numbers.get(node.rack.as_deref()?).copied().or(Some(NONE)),
+    };
+    let mut sets = RackSets::new(model.nodes().iter().map(rack_of).collect());
     let layout = &model.layout;
     let mut start = 0;
     let replicas = layout.replica_ends.iter().map(|end| {
@@ -97,7 +131,7 @@ fn item_racks(model: &Model, racks: Racks, known: &BTreeMap<&str, u32>) -> Optio
         start = *end as usize;
         nodes
     });
-    let set_of: Vec<u32> = match racks.only_leaders() {
+    let set_of: Vec<u32> = match asked.racks.only_leaders() {
         true => layout.leaders.chunks(1).map(|leader| sets.of_nodes(leader)).collect(),
         false => replicas.map(|nodes| sets.of_nodes(nodes)).collect(),
     };
@@ -118,13 +152,9 @@ struct RackSets<'g> {
 }
 
 impl<'g> RackSets<'g> {
-    fn new(model: &Model, known: &BTreeMap<&str, u32>) -> Self {
-        let of_node = model.nodes().iter().map(|node| {
-            let rack = node.rack.as_deref()?;
-            Some(known.get(rack).copied().unwrap_or(NONE))
-        });
+    fn new(of_node: Vec<Option<u32>>) -> Self {
         Self {
-            of_node: of_node.collect(),
+            of_node,
             sets: Vec::new(),
             seen: BTreeMap::new(),
             recent: vec![(&[], NONE); REMEMBERED],

@@ -1,5 +1,7 @@
 //! Whether a plan can be: everything that would otherwise come out as a stuck group.
 
+use std::sync::Arc;
+
 use super::Coverage;
 use super::model::Model;
 use super::plan::{GroupAssignment, PlanFault};
@@ -95,6 +97,34 @@ impl GroupAssignment {
     pub fn validate(&self, coverage: Coverage) -> Result<(), InvalidPlan> {
         validate(self, coverage)
     }
+
+    /// The topics that fewer members subscribe to than `coverage` says should hold each partition, by name.
+    ///
+    /// The leader tells them by itself, see [`Event::FewCopies`](crate::Event::FewCopies); this is for tests.
+    pub fn few_copies(&self, coverage: Coverage) -> Vec<FewCopies> {
+        let model = self.model();
+        let topics = model.topics().iter().zip(0..).filter(|(topic, _)| topic.count > 0);
+        let few = topics.filter_map(|(topic, place)| {
+            let Coverage::Copies(wanted) = self.coverage_of(place, coverage) else { return None };
+            let wanted = usize::from(wanted);
+            let copies = model.subscribers(place).len();
+            let is_few = copies > 0 && copies < wanted;
+            is_few.then(|| FewCopies { topic: Arc::clone(&topic.name), copies, wanted })
+        });
+        few.collect()
+    }
+}
+
+/// A topic whose partitions have fewer copies than they should: no more members subscribe to it, and all have it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct FewCopies {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// How many copies there are of each of its partitions.
+    pub copies: usize,
+    /// How many there should be.
+    pub wanted: usize,
 }
 
 /// Checks a plan against its own group.

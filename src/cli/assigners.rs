@@ -9,8 +9,9 @@ use super::UsageError;
 use super::plan::{Choices, Knob};
 use crate::assign::{
     AssignError, CoPartitionAssigner, EagerStickyAssigner, ErasedAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, PartitionAssigner, RangeAssigner, RebalanceProtocol,
-    RoundRobinAssigner, StickyAssigner, StickyPlanner, UnfitAssigner,
+    GroupSubscription, LocalMember, PartitionAssigner, RackAwareAssigner, Racks, RangeAssigner,
+    RebalanceProtocol, RedundantAssigner, RoundRobinAssigner, StickyAssigner, StickyPlanner,
+    UnfitAssigner,
 };
 
 /// The assigners that a command knows by name.
@@ -39,6 +40,10 @@ const BUILTINS: &[Builtin] = &[
     ("sticky", &[Knob::Racks, Knob::Slack], eager_sticky),
     ("cooperative-sticky", &[Knob::Racks, Knob::Slack], sticky),
     ("co-partition", &[Knob::Racks, Knob::CoPartition, Knob::Strict], co_partition),
+    ("redundant", &[Knob::Copies], |choices| {
+        ErasedAssigner::new(RedundantAssigner::new(choices.copies.unwrap_or(2)))
+    }),
+    ("rack-aware", &[Knob::Racks, Knob::Slack], rack_aware),
 ];
 
 impl Assigners {
@@ -122,6 +127,14 @@ fn co_partition(choices: &Choices) -> Made {
     });
     let assigner = assigner.racks(choices.racks);
     ErasedAssigner::new(if choices.strict { assigner.strict() } else { assigner })
+}
+
+fn rack_aware(choices: &Choices) -> Made {
+    let assigner = RackAwareAssigner::new().slack(choices.slack);
+    ErasedAssigner::new(match choices.racks {
+        Racks::LeadersAfterMoves | Racks::LeadersBeforeMoves => assigner.leaders_only(),
+        _ => assigner,
+    })
 }
 
 /// The sticky assigner with weights of partitions, which a file may give and no member of a group knows.

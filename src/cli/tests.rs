@@ -106,6 +106,7 @@ fn each_builtin_plans() {
         ("sticky", 2),
         ("cooperative-sticky", 2),
         ("co-partition", 2),
+        ("rack-aware", 2),
     ] {
         let line = newcomer(&format!("each-{name}"), &["--assigner", name]);
         assert_eq!(line["peer"], format!("kafka-group-{name}"));
@@ -154,6 +155,18 @@ fn topics_are_co_partitioned_as_they_are_told_to_be() {
     let refused = plan(&["--co-partition", "x,y", "--co-partition", "y,z", "--strict"]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains('x') && refused.err.contains('z'), "{}", refused.err);
+}
+
+#[test]
+fn copies_are_as_many_as_asked_for_and_not_in_one_process() {
+    let text = r#"{"topics": {"t": 2}, "members": {
+        "a": {"process": "one/1"}, "b": {"process": "one/1"}, "c": {"process": "two/1"}}}"#;
+    let file = TestFile::new("copies", text);
+    let plan = |args: &[&str]| run(&[&["plan", "-a", "redundant", file.path()], args].concat()).out;
+    let twice = plan(&[]);
+    assert!(twice.lines().any(|line| line.starts_with('c') && line.ends_with("t 0-1")), "{twice}");
+    let everywhere = plan(&["--copies", "3"]);
+    assert_eq!(everywhere.matches("t 0-1").count(), 3, "{everywhere}");
 }
 
 #[test]

@@ -172,6 +172,11 @@ impl HandOver {
         partitions.iter().map(open).collect()
     }
 
+    /// Takes over for which partitions another member commits.
+    pub(super) fn stand_by(&self, standbys: &Partitions) {
+        self.lock().ledger.stand_by(standbys);
+    }
+
     /// Whether this ownership goes on.
     pub(super) fn is_open(&self, partition: &TopicPartition, epoch: Epoch) -> bool {
         self.lock().ledger.is_open(partition, epoch)

@@ -23,6 +23,8 @@ pub(super) struct Ledger {
 struct Account {
     epoch: Epoch,
     open: bool,
+    /// Another member has the first copy of the partition, and commits.
+    stands_by: bool,
     /// Behind the last record that was handed out.
     handed_out: Option<i64>,
     /// Behind the last record that was marked.
@@ -43,9 +45,24 @@ impl Ledger {
     pub(super) fn open(&mut self, partition: TopicPartition) -> Epoch {
         self.last.0 += 1;
         let epoch = self.last;
-        let account = Account { epoch, open: true, handed_out: None, mark: None, committed: None };
+        let account = Account {
+            epoch,
+            open: true,
+            stands_by: false,
+            handed_out: None,
+            mark: None,
+            committed: None,
+        };
         self.accounts.insert(partition, account);
         epoch
+    }
+
+    /// Takes over for which partitions another member commits. What is marked of them is kept for the day when it is
+    /// gone.
+    pub(super) fn stand_by(&mut self, standbys: &Partitions) {
+        for (partition, account) in &mut self.accounts {
+            account.stands_by = standbys.contains(partition.topic(), partition.partition());
+        }
     }
 
     /// Ends the handing out.
@@ -105,7 +122,8 @@ impl Ledger {
     }
 
     fn marks(&self, wanted: impl Fn(&TopicPartition, &Account) -> bool) -> Marks {
-        let marked = self.accounts.iter().filter_map(|(partition, account)| {
+        let marked = self.accounts.iter().filter(|(_, account)| !account.stands_by);
+        let marked = marked.filter_map(|(partition, account)| {
             let mark = account.mark.as_ref().filter(|_| account.marked() > account.committed)?;
             wanted(partition, account).then(|| (partition.clone(), mark.clone()))
         });
@@ -187,6 +205,17 @@ mod tests {
         assert!(!ledger.mark(&Place::sample(&orders(), 4, earlier)));
         assert!(!ledger.is_open(&orders(), earlier));
         assert!(ledger.is_open(&orders(), now));
+    }
+
+    #[test]
+    fn what_a_standby_marks_waits_until_it_is_the_first() {
+        let mut ledger = Ledger::default();
+        let epoch = ledger.open(orders());
+        ledger.stand_by(&set());
+        assert!(ledger.mark(&Place::sample(&orders(), 4, epoch)));
+        assert!(offsets(&ledger).is_empty());
+        ledger.stand_by(&Partitions::new());
+        assert_eq!(offsets(&ledger), [5]);
     }
 
     #[test]

@@ -121,7 +121,8 @@ impl Consumer {
     /// Marks this record, and all before it in its partition, as processed. Says whether that counts: not if the
     /// partition was given up or lost since.
     ///
-    /// Marks only go forward; what is marked is committed at the next interval.
+    /// Marks only go forward; what is marked is committed at the next interval. Of partitions that this member
+    /// [stands by](crate::Assigned::standbys) for it is committed when the member has the first copy.
     pub fn mark_processed(&self, record: &Record) -> bool {
         self.hand_over.mark(record)
     }

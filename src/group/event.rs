@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::de::DeserializeOwned;
 
 use super::mailbox::Release;
-use crate::assign::{MetadataError, read_told};
+use crate::assign::{FewCopies, MetadataError, read_told};
 use crate::membership::{LossCause, RevocationId};
 use crate::protocol::Cause;
 use crate::subscription::Told;
@@ -37,6 +37,9 @@ pub enum Event {
     UnreadableAssignment(Arc<str>),
     /// This member leads, and could not read what these members wrote. They were given nothing.
     UnreadableMembers(Vec<(MemberId, Arc<str>)>),
+    /// This member leads, and fewer members subscribe to these topics than there are to be copies of a partition: all of
+    /// them have each. Said with each such plan.
+    FewCopies(Vec<FewCopies>),
     /// The group's other members speak none of our protocols. Joining is tried again for `default.api.timeout.ms`,
     /// since old members may leave; then `next()` returns an error.
     NoCommonProtocol,
@@ -71,6 +74,7 @@ impl AssignFailed {
 pub struct Assigned {
     pub(crate) added: Partitions,
     pub(crate) held: Partitions,
+    pub(crate) standbys: Partitions,
     pub(crate) generation: Generation,
     pub(crate) leads: bool,
     pub(crate) told: Option<Told>,
@@ -85,6 +89,25 @@ impl Assigned {
     /// Everything that is held now.
     pub fn all(&self) -> &Partitions {
         &self.held
+    }
+
+    /// Of what is held, that of which another member has the first copy: this one stands by, and its commits are refused.
+    ///
+    /// Empty unless the assigner gives a partition to several members, as
+    /// [`RedundantAssigner`](crate::assign::RedundantAssigner) does.
+    pub fn standbys(&self) -> &Partitions {
+        &self.standbys
+    }
+
+    /// What this member is to a partition that it holds; none of one that it does not.
+    ///
+    /// Look again in each round: the first copy goes to a standby when its holder is gone.
+    pub fn role(&self, topic: &str, partition: i32) -> Option<Role> {
+        let role = match self.standbys.contains(topic, partition) {
+            true => Role::Standby,
+            false => Role::First,
+        };
+        self.held.contains(topic, partition).then_some(role)
     }
 
     /// The generation that this is the plan of.
@@ -108,10 +131,20 @@ impl fmt::Debug for Assigned {
         f.debug_struct("Assigned")
             .field("partitions", &self.added)
             .field("all", &self.held)
+            .field("standbys", &self.standbys)
             .field("generation", &self.generation)
             .field("is_leader", &self.leads)
             .finish_non_exhaustive()
     }
+}
+
+/// What a member is to a partition that several hold.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Role {
+    /// It has the first copy, and alone commits offsets. Whoever is alone with a partition has it, too.
+    First,
+    /// It has another copy.
+    Standby,
 }
 
 /// Partitions that must be given up.

@@ -162,7 +162,7 @@ impl GroupMember {
         notices: Vec<ConsumerNotice>,
     ) -> Event {
         match event {
-            membership::Event::Assigned { added, held, generation, leads } => {
+            membership::Event::Assigned { added, held, standby, generation, leads } => {
                 let mut told = None;
                 for notice in notices {
                     match notice {
@@ -170,7 +170,8 @@ impl GroupMember {
                         other => self.waiting.extend(notice_event(other)),
                     }
                 }
-                Event::Assigned(Assigned { added, held, generation, leads, told })
+                let standbys = standby;
+                Event::Assigned(Assigned { added, held, standbys, generation, leads, told })
             }
             membership::Event::Revoked { id, revoked, deadline, cause } => {
                 let mailbox = Arc::clone(&self.mailbox);
@@ -205,6 +206,7 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
         ConsumerNotice::Unwanted(partitions) => Event::Unwanted(partitions),
         ConsumerNotice::UnreadableAssignment(why) => Event::UnreadableAssignment(why),
         ConsumerNotice::UnreadableMembers(members) => Event::UnreadableMembers(members),
+        ConsumerNotice::FewCopies(topics) => Event::FewCopies(topics),
         ConsumerNotice::MetadataFailed { assigner, message } => {
             Event::HookFailed(format!("metadata() of `{assigner}` failed: {message}"))
         }

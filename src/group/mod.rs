@@ -28,7 +28,7 @@ pub use builder::GroupMemberBuilder;
 pub(crate) use data_plane::{DataPlane, Edge};
 #[cfg(feature = "consumer")]
 pub(crate) use driver::now;
-pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked};
+pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked, Role};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
 pub use handle::{GroupMetadata, MemberHandle};
 pub use member::GroupMember;

@@ -63,6 +63,7 @@ impl<H: Holding> Membership<H> {
         if !others.is_empty() {
             self.end_foreign(id, others);
         }
+        let ours = self.without_standbys(id, ours);
         if ours.is_empty() {
             return;
         }
@@ -95,6 +96,18 @@ impl<H: Holding> Membership<H> {
         if !never.is_empty() {
             self.end_commit(id, never, CommitEnd::NotOwned);
         }
+    }
+
+    /// Ends the part of which another commits the offsets, and returns the rest.
+    fn without_standbys(&mut self, id: CommitId, mut items: H) -> H {
+        if !self.config.allow_foreign_commits {
+            let standby = items.common(&self.standby);
+            if !standby.is_empty() {
+                items.remove(&standby);
+                self.end_commit(id, standby, CommitEnd::StandsBy);
+            }
+        }
+        items
     }
 
     fn end_commit(&mut self, commit: CommitId, items: H, end: CommitEnd) {
@@ -226,7 +239,7 @@ impl<H: Holding> Membership<H> {
         self.watch_expiry();
     }
 
-    /// Ends a commit's part that is in other hands, and returns the rest.
+    /// Ends a commit's part that is in other hands, or in others' to commit, and returns the rest.
     fn settle(&mut self, mut commit: Commit<H>) -> Option<Commit<H>> {
         let mut gone = commit.items.common(&self.ever_held);
         gone.remove(&self.held);
@@ -234,6 +247,7 @@ impl<H: Holding> Membership<H> {
         if !gone.is_empty() {
             self.end_commit(commit.id, gone, CommitEnd::NoLongerOwned);
         }
+        commit.items = self.without_standbys(commit.id, commit.items);
         Some(commit).filter(|commit| !commit.items.is_empty())
     }
 

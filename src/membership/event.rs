@@ -28,8 +28,9 @@ pub(crate) struct RevocationId(pub(crate) u64);
 /// What happened to what is held.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event<H> {
-    /// A round has ended: `added` is new, `held` is everything. Said once a round, also when nothing is new.
-    Assigned { added: H, held: H, generation: Generation, leads: bool },
+    /// A round has ended: `added` is new, `held` is everything, `standby` what of it somebody else commits. Said once a
+    /// round, also when nothing is new.
+    Assigned { added: H, held: H, standby: H, generation: Generation, leads: bool },
     /// To be given up until `deadline`, by a release with this id; offsets may still be committed.
     Revoked { id: RevocationId, revoked: H, deadline: Instant, cause: Cause },
     /// Gone already: another member may have it by now. Replaces an undelivered `Assigned`, an unfinished `Revoked`.

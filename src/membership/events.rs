@@ -43,11 +43,17 @@ impl<H: Holding> Events<H> {
         let last_is_given = self.given && self.queue.len() == 1;
         match (self.queue.back_mut(), event) {
             (
-                Some(Event::Assigned { added, held, generation, leads }),
-                Event::Assigned { added: more, held: all, generation: newer, leads: lead },
+                Some(Event::Assigned { added, held, standby, generation, leads }),
+                Event::Assigned {
+                    added: more,
+                    held: all,
+                    standby: by,
+                    generation: newer,
+                    leads: lead,
+                },
             ) if !last_is_given => {
                 added.add(&more);
-                (*held, *generation, *leads) = (all, newer, lead);
+                (*held, *standby, *generation, *leads) = (all, by, newer, lead);
             }
             (_, event) => self.queue.push_back(event),
         }
@@ -71,9 +77,10 @@ impl<H: Holding> Events<H> {
     pub(super) fn lost_part(&mut self, lost: H, cause: LossCause) {
         self.retain(|event| !matches!(event, Event::Revoked { .. }));
         for event in &mut self.queue {
-            if let Event::Assigned { added, held, .. } = event {
+            if let Event::Assigned { added, held, standby, .. } = event {
                 added.remove(&lost);
                 held.remove(&lost);
+                standby.remove(&lost);
             }
         }
         self.push_loss(lost, cause);

@@ -94,6 +94,9 @@ pub(crate) struct Membership<H> {
     /// The generation in which it was given; none after a loss.
     held_in: Generation,
     ever_held: H,
+    /// What of it somebody else commits, and what that will be once the plan is taken up.
+    standby: H,
+    next_standby: H,
 
     coordinator: Coordinator,
     /// Lookups since the coordinator last answered as one.
@@ -156,6 +159,8 @@ impl<H: Holding> Membership<H> {
             held: H::default(),
             held_in: Generation::NONE,
             ever_held: H::default(),
+            standby: H::default(),
+            next_standby: H::default(),
             coordinator: Coordinator::Unknown,
             lookups: 0,
             round: Round::new(jitter.next()),

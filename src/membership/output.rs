@@ -108,6 +108,8 @@ pub(crate) enum CommitEnd {
     NoLongerOwned,
     /// Never ours.
     NotOwned,
+    /// Ours, and another's to commit.
+    StandsBy,
     /// The coordinator refused it.
     Refused(ErrorCode),
     /// Not answered in time; it may have been applied.

@@ -134,6 +134,9 @@ impl<H: Holding> Membership<H> {
             return;
         }
         self.take_intervals(now, change.heartbeat_interval, change.hurried_interval);
+        // What is given up first goes as it was, and nothing is committed by two meanwhile.
+        self.standby.add(&change.standby);
+        self.next_standby = change.standby;
         let revoke = self.held.common(&change.revoke);
         let (add, rejoin) = (change.add, change.rejoin);
         if revoke.is_empty() {
@@ -158,6 +161,7 @@ impl<H: Holding> Membership<H> {
         };
         self.held.add(&add);
         self.ever_held.add(&add);
+        self.standby = mem::take(&mut self.next_standby);
         self.held_in = self.identity.generation;
         self.round.tries = 0;
         self.round.resets = 0;
@@ -165,6 +169,7 @@ impl<H: Holding> Membership<H> {
         let event = Event::Assigned {
             added: add,
             held: self.held.clone(),
+            standby: self.standby.clone(),
             generation: self.identity.generation,
             leads: self.is_leader(),
         };

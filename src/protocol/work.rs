@@ -144,6 +144,8 @@ pub struct Change<H, N> {
     pub revoke: H,
     /// To be taken up then.
     pub add: H,
+    /// What is held from then on and not committed: somebody else holds it too, and commits.
+    pub standby: H,
     /// A further round is needed, for this reason, once `revoke` has been given up.
     pub rejoin: Option<Rejoin>,
     /// How often to beat from now on, where the plan told the group's size.

@@ -58,6 +58,8 @@ pub(super) struct Describing {
     pub(super) held: Partitions,
     /// What was had last, given up or not.
     pub(super) prior: Option<StickyClaim>,
+    /// Of which of these another had the first copy.
+    pub(super) standbys: Partitions,
     pub(super) generation: Generation,
     pub(super) member_id: MemberId,
     pub(super) nonce: u64,
@@ -164,6 +166,7 @@ impl Describing {
             session_timeout: Some(self.options.session_timeout),
             rebalance_timeout: Some(self.options.rebalance_timeout),
             rounds: self.rounds,
+            standbys: (&self.standbys).into(),
         }
     }
 }

@@ -46,6 +46,8 @@ impl ConsumerProtocol {
         let unwanted = all.difference(&wanted);
         let revoke = joined.held.difference(&wanted);
         let add = wanted.difference(joined.held);
+        let standbys = down.as_ref().map(|down| down.standbys.among(&wanted)).unwrap_or_default();
+        self.standbys = standbys;
         self.prior = Some(StickyClaim { partitions: wanted, generation: joined.generation });
 
         let notices = self.notices(down.as_ref(), &unwanted, outcome.as_ref());
@@ -58,6 +60,7 @@ impl ConsumerProtocol {
         Change {
             revoke,
             add,
+            standby: self.standbys.clone(),
             rejoin,
             heartbeat_interval: down.as_ref().and_then(|down| interval(down.group_size)),
             hurried_interval: down.filter(|down| down.second_round).map(hurried_interval),
@@ -79,6 +82,7 @@ impl ConsumerProtocol {
         Change {
             revoke: Partitions::new(),
             add: Partitions::new(),
+            standby: self.standbys.clone(),
             rejoin: None,
             heartbeat_interval: None,
             hurried_interval: None,

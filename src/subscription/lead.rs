@@ -45,21 +45,28 @@ impl Leading {
     pub(super) fn run(self, facts: &Facts) -> Result<Plan, JobError> {
         let group = self.build(facts)?;
         if self.skip_assignment {
-            self.settle(&group, false, Vec::new());
+            self.settle(&group, false, []);
             return Ok(Plan::default());
         }
         let (told, gathered) = (&group.told, facts.gathered.clone());
         match run_assign(group.assigner, &group.model, told, gathered) {
             Err(failure) => self.keep(&group, &failure.into()),
             Ok(mut plan) => {
-                let withheld = plan.withhold(group.assigner.coverage());
+                let mut withheld = plan.withhold(group.assigner.coverage());
+                withheld.extend_with(&plan.waiting_for_first());
                 match self.encode(&group, &plan, &withheld, None) {
                     Err(too_large) => {
                         let trouble = AssignFailure::Invalid(too_large).into();
                         self.keep(&group, &trouble)
                     }
                     Ok(assignments) => {
-                        self.settle(&group, false, idle_members(&plan, &withheld));
+                        let idle = idle_members(&plan, &withheld);
+                        let few = plan.few_copies(group.assigner.coverage());
+                        let notices = [
+                            (!idle.is_empty()).then_some(ConsumerNotice::IdleMembers(idle)),
+                            (!few.is_empty()).then_some(ConsumerNotice::FewCopies(few)),
+                        ];
+                        self.settle(&group, false, notices.into_iter().flatten());
                         Ok(Plan { assignments, again_after: self.again_after(&plan) })
                     }
                 }
@@ -110,7 +117,7 @@ impl Leading {
             self.encode(group, &plan, &withheld, Some(&failure)).map_err(|too_large| {
                 JobError::StepDown(format!("no plan ({}), and {too_large}", trouble.message()))
             })?;
-        self.settle(group, true, Vec::new());
+        self.settle(group, true, []);
         Ok(Plan { assignments, again_after: Some(trouble.again_after(self.failures)) })
     }
 
@@ -176,7 +183,12 @@ impl Leading {
         plan.wanted_rebalance().filter(|_| !enveloped)
     }
 
-    fn settle(&self, group: &Group<'_>, failed: bool, idle: Vec<MemberId>) {
+    fn settle(
+        &self,
+        group: &Group<'_>,
+        failed: bool,
+        of_plan: impl IntoIterator<Item = ConsumerNotice>,
+    ) {
         let unreadable = self.members.iter().filter_map(|member| {
             member.unreadable.as_ref().map(|why| (member.id.clone(), Arc::clone(why)))
         });
@@ -185,9 +197,7 @@ impl Leading {
         if !unreadable.is_empty() {
             notices.push(ConsumerNotice::UnreadableMembers(unreadable));
         }
-        if !idle.is_empty() {
-            notices.push(ConsumerNotice::IdleMembers(idle));
-        }
+        notices.extend(of_plan);
         let outcome = Outcome {
             generation: self.generation,
             counts: group.counts.clone(),
@@ -250,18 +260,26 @@ impl Writing<'_> {
             planned_on: member.planned_on(&self.leading.protocol),
             group_size: u32::try_from(self.leading.members.len()).unwrap_or(u32::MAX),
             counts: Some(member.subscription.topics.iter().map(count_of).collect()),
-            follow_up: self.must_follow_up(member, given),
+            follow_up: self.must_follow_up(member, at, given),
             rebalance_after: self.plan.wanted_rebalance(),
             digest: self.digest,
             leader: self.leading.leader.as_str().into(),
             second_round: !self.withheld.is_empty(),
+            standbys: (&self.plan.standbys(at, given)).into(),
         }
     }
 
-    /// Whether somebody waits for what this member still holds.
-    fn must_follow_up(&self, member: &ReadMember, given: &Partitions) -> bool {
+    /// Whether somebody waits for what this member still holds, be it only for the first copy.
+    fn must_follow_up(&self, member: &ReadMember, at: u32, given: &Partitions) -> bool {
         let Claim::Held(held, _) = &member.claim else { return false };
-        !held.difference(given).intersection(self.withheld).is_empty()
+        let mut waited_for = held.intersection(self.withheld);
+        let stood_by = member.envelope.as_ref().map(|up| up.standbys.among(&waited_for));
+        let stands_by = self.plan.standbys(at, given);
+        let stays_first = given.difference(&stands_by);
+        let stays = given.intersection(&stood_by.unwrap_or_default());
+        waited_for.subtract(&stays_first);
+        waited_for.subtract(&stays);
+        !waited_for.is_empty()
     }
 }
 

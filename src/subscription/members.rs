@@ -10,7 +10,7 @@ use super::hash::planned_on;
 use super::selection::is_topic_name;
 use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput};
 use crate::protocol::LedMember;
-use crate::types::{Cluster, Generation, MemberId, TopicError};
+use crate::types::{Cluster, Generation, MemberId, Partitions, TopicError};
 
 /// More partitions than any topic has; a member that reports more is not believed.
 const MOST_REPORTED: u32 = 100_000;
@@ -83,13 +83,18 @@ impl ReadMember {
             Claim::Prior(prior) => (prior.partitions.within(count_of), prior.generation, false),
             Claim::Nothing => Default::default(),
         };
-        let claims = partitions.by_topic();
+        let lists = |set: &Partitions| -> Vec<(Arc<str>, Vec<i32>)> {
+            set.by_topic().map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
+        };
+        let standbys = self.envelope.as_ref().map(|up| up.standbys.among(&partitions));
         MemberInput {
             id: self.id.clone(),
             instance_id: self.instance_id.clone(),
             rack: self.subscription.rack.clone(),
+            process: self.envelope.as_ref().ok().and_then(|up| up.process.clone()),
             topics: self.subscription.topics.as_slice().into(),
-            claims: claims.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect(),
+            claims: lists(&partitions),
+            standbys: standbys.map(|standbys| lists(&standbys)).unwrap_or_default(),
             generation,
             holds,
             column: self.metadata.clone(),

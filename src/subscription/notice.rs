@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::envelope::Told;
+use crate::assign::FewCopies;
 use crate::types::{MemberId, Partitions};
 
 /// Something the application should hear of.
@@ -28,6 +29,8 @@ pub(crate) enum ConsumerNotice {
     UnreadableMembers(Vec<(MemberId, Arc<str>)>),
     /// On the leader: members that got nothing though there are partitions enough.
     IdleMembers(Vec<MemberId>),
+    /// On the leader: topics with fewer copies of each partition than the assigner makes, for want of members.
+    FewCopies(Vec<FewCopies>),
     /// The application's `Gather` failed; the plan was made without it.
     GatherFailed(Arc<str>),
     /// `metadata()` of this assigner failed; what it last said was sent again.

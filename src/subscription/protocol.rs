@@ -41,6 +41,8 @@ pub(crate) struct ConsumerProtocol {
     pub(super) resubscribed: bool,
     /// What was had last, given up or not: the claim of the next round.
     pub(super) prior: Option<StickyClaim>,
+    /// Of which of it another has the first copy.
+    pub(super) standbys: Partitions,
     /// What this round's bytes said.
     pub(super) described: Arc<Described>,
     description: Arc<OnceLock<Described>>,
@@ -93,6 +95,7 @@ impl ConsumerProtocol {
             asked: false,
             resubscribed: false,
             prior: None,
+            standbys: Partitions::new(),
             described: Arc::default(),
             description: Arc::default(),
             outcome: Arc::default(),
@@ -256,6 +259,7 @@ impl GroupProtocol for ConsumerProtocol {
         if !joining.generation.is_some() {
             // Thrown out: what was had is somebody else's by now.
             self.prior = None;
+            self.standbys = Partitions::new();
         }
         let allow_migration = self.options.allow_migration;
         let has_room = |assigner| Dialect::of(assigner).has_room(allow_migration);
@@ -267,6 +271,7 @@ impl GroupProtocol for ConsumerProtocol {
             counts: TopicCounts(self.counts_now(&self.topics)),
             held: joining.held.clone(),
             prior: self.prior.clone(),
+            standbys: self.standbys.clone(),
             generation: joining.generation,
             member_id: joining.member_id.clone(),
             nonce: joining.nonce,

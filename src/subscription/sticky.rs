@@ -26,10 +26,15 @@ impl StickyClaim {
         writer.finish()
     }
 
-    /// Reads version 1, else version 0, either to the last byte; anything else (a bare generation, kafka-python's prefix,
-    /// an envelope) claims nothing.
+    /// Reads version 1, else version 0, either to the last byte and with kafka-python's number in front or without it;
+    /// anything else (a bare generation, an envelope) claims nothing.
     pub(crate) fn decode(user_data: &Bytes) -> Option<Self> {
-        let mut reader = Reader::new(user_data.clone());
+        let numbered = || user_data.starts_with(&[0, 1]).then(|| user_data.slice(2..));
+        Self::read(user_data.clone()).or_else(|| Self::read(numbered()?))
+    }
+
+    fn read(user_data: Bytes) -> Option<Self> {
+        let mut reader = Reader::new(user_data);
         let partitions = read_partitions(&mut reader).ok()?;
         let generation = match reader.is_empty() {
             true => Generation::NONE,

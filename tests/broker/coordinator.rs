@@ -129,6 +129,7 @@ fn a_coordinator_that_dies_while_sync_group_is_parked_costs_another_round() {
     let ann = start();
     ann.holds(6);
     let (leader, follower) = by_role(ann, start(), 6);
+    let before = settled(&[&leader, &follower], 6);
     commit([&leader, &follower], 1);
     strings.set(Mood::Hangs);
     done(leader.handle().rejoin("a test")).unwrap();
@@ -136,6 +137,10 @@ fn a_coordinator_that_dies_while_sync_group_is_parked_costs_another_round() {
     follower.is(MemberState::CompletingRebalance);
     group.kafka.kill(group.coordinator());
     strings.let_go();
+    // Nothing has to be given up, so all is as before until the round that the new coordinator runs.
+    for app in [&leader, &follower] {
+        app.waits("another generation", |app| app.now().filter(|got| got.generation > before));
+    }
     settled(&[&leader, &follower], 6);
     assert_eq!(group.committed(), [1; 6]);
 }

@@ -1,11 +1,13 @@
 //! Commits: whose they are, what a round does to them, and what becomes of those that nobody waits for.
 
+use kafka_group::assign::RedundantAssigner;
 use kafka_group::testing::Verdict;
 use kafka_group::types::{Offsets, TopicPartition};
-use kafka_group::{ApiKey, CommitError, ErrorCode, Event};
+use kafka_group::{ApiKey, CommitError, ErrorCode, Event, Role};
 
 use crate::harness::{
-    assigned, count, eventually, idle, member, ms, next, offsets, one_broker, pass, seen, soon,
+    assigned, bare, count, eventually, idle, member, ms, next, offsets, one_broker, pass, seen,
+    soon,
 };
 
 fn one(topic: &str, partition: i32, offset: i64) -> Offsets {
@@ -197,4 +199,33 @@ async fn a_topic_that_is_gone_does_not_hold_its_neighbours_commits_up() {
     assert!(matches!(&commit, Err(CommitError::Refused(which)) if which.len() == 4), "{commit:?}");
     cluster.clear_control();
     assert_eq!(soon(ann.handle().commit(offsets(&all, 8))).await, Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_stands_by_may_not_commit_until_the_first_is_gone() {
+    let cluster = one_broker();
+    let redundant = || bare(&cluster).assigner(RedundantAssigner::new(2)).join();
+    let mut ann = soon(redundant()).await.unwrap();
+    let few = loop {
+        if let Event::FewCopies(few) = next(&mut ann).await {
+            break few;
+        }
+    };
+    assert_eq!((few[0].copies, few[0].wanted), (1, 2));
+    let mut bob = soon(redundant()).await.unwrap();
+    let (_, bobs) = tokio::join!(idle(&mut ann, ms(10_000)), assigned(&mut bob, 4));
+    assert_eq!(bobs.standbys(), bobs.all(), "ann stays the first");
+    assert_eq!(bobs.role("orders", 0), Some(Role::Standby));
+    assert_eq!(bobs.role("customers", 0), None);
+    let refused = soon(bob.handle().commit(offsets(&bobs, 9))).await.unwrap_err();
+    assert!(matches!(&refused, CommitError::StandsBy(which) if which.len() == 4), "{refused:?}");
+    let said = refused.to_string();
+    assert!(said.contains("a store of its own") && said.contains("a group with an id"), "{said}");
+    assert_eq!(count(&cluster, ApiKey::OffsetCommit), 0);
+
+    soon(ann.leave()).await.unwrap();
+    let bobs = assigned(&mut bob, 4).await;
+    assert_eq!(bobs.role("orders", 0), Some(Role::First));
+    assert_eq!(soon(bob.handle().commit(offsets(&bobs, 9))).await, Ok(()));
+    assert_eq!(cluster.committed("indexers"), offsets(&bobs, 9));
 }

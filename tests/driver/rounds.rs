@@ -1,6 +1,11 @@
-//! Cooperative rounds, as applications meet them.
+//! Rounds, cooperative and put off, as applications meet them.
 
-use kafka_group::assign::{RangeAssigner, RebalanceProtocol, StickyAssigner};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kafka_group::assign::{
+    AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner, RangeAssigner,
+    RebalanceProtocol, StickyAssigner,
+};
 use kafka_group::testing::{FakeCluster, SeenRequest, Verdict};
 use kafka_group::{ApiKey, Event, GroupMember, GroupMemberBuilder, MemberHandle};
 use tokio::runtime::Handle;
@@ -118,6 +123,64 @@ async fn a_member_that_is_slow_to_sync_costs_no_rounds_without_end() {
     pass(ms(20_000)).await;
     let generation = handles[0].group_metadata().generation;
     assert!(generation.0 <= 6, "{generation}");
+}
+
+/// Moves nothing at first when somebody has come, and plans anew once a minute.
+#[derive(Default)]
+struct Reluctant {
+    asked_of_two: AtomicUsize,
+}
+
+impl PartitionAssigner for Reluctant {
+    fn name(&self) -> &str {
+        "reluctant"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) {}
+
+    fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
+        let is_first = || self.asked_of_two.fetch_add(1, Ordering::Relaxed) == 0;
+        if group.members().count() == 2 && is_first() {
+            return Err(AssignError::KeepCurrent { retry_after: ms(20_000) });
+        }
+        let mut plan = StickyAssigner::default().assign(group)?;
+        plan.rebalance_after(ms(60_000));
+        Ok(plan)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_assigner_that_wants_to_keep_things_as_they_are_is_asked_again_when_it_said() {
+    let cluster = one_broker();
+    let reluctant = || bare(&cluster).assigner(Reluctant::default());
+    let mut ann = soon(reluctant().join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+
+    let mut bob = soon(reluctant().join()).await.unwrap();
+    assigned(&mut bob, 0).await;
+    let kept = Instant::now();
+    let anns = async {
+        let told = idle(&mut ann, ms(18_000)).await;
+        let failed = told.iter().any(|event| matches!(event, Event::AssignFailed(_)));
+        let revoked = told.iter().any(|event| matches!(event, Event::Revoked(_)));
+        assert!(failed && !revoked, "{told:?}");
+        assigned(&mut ann, 2).await
+    };
+    tokio::join!(anns, assigned(&mut bob, 2));
+    let waited = kept.elapsed();
+    assert!((ms(19_000)..ms(24_000)).contains(&waited), "{waited:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_wants_another_is_followed_by_one_in_its_time() {
+    let cluster = one_broker();
+    let mut ann = soon(bare(&cluster).assigner(Reluctant::default()).join()).await.unwrap();
+    assigned(&mut ann, 4).await;
+    let before = ann.handle().group_metadata().generation;
+    for minute in 1..4 {
+        idle(&mut ann, ms(61_000)).await;
+        assert_eq!(ann.handle().group_metadata().generation.0, before.0 + minute);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -99,7 +99,7 @@ impl CoPartitionAssigner {
         group: &GroupSubscription<T>,
         capacity: impl Fn(MemberRef<'_, T>) -> u32,
     ) -> Result<GroupAssignment, AssignError> {
-        let asked = Asked { racks: self.racks, capacity: Some(&capacity), weight: None };
+        let asked = Asked { capacity: Some(&capacity), ..Asked::of(self.racks) };
         self.plan(group, &asked)
     }
 
@@ -141,6 +141,6 @@ impl PartitionAssigner for CoPartitionAssigner {
     fn metadata(&self, _local: &LocalMember<'_>) {}
 
     fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
-        self.plan(group, &Asked { racks: self.racks, capacity: None, weight: None })
+        self.plan(group, &Asked::of(self.racks))
     }
 }

@@ -395,7 +395,8 @@ fn holders_are_counted_as_each_topics_part_says() {
     let held = [("x", 0), ("y", 0)];
     let group = GroupSubscription::builder().topic("x", 1).topic("y", 1);
     let group = group.member("a", topics, Parts::default()).owns(held, 7);
-    let group = group.member("b", topics, Parts::default()).owns(held, 7).build();
+    let group = group.member("b", topics, Parts::default()).owns(held, 7);
+    let group = group.standing_by([("y", 0)]).build();
     let assigner = sticky().topics(["y"], Twice).unwrap();
     let mut plan = assigner.assign(&group).unwrap();
     let withheld = plan.withhold(assigner.coverage());

@@ -9,16 +9,16 @@
 //! bounded for each member by itself, from a second sink on that is open when all have their least.
 
 use super::classes::Classes;
-use super::filling::without_moves;
 use super::flow::{Cost, Network, NewArc};
 use super::holdings::{Row, Rows};
 use super::levels::Levels;
+use super::parts::{Nodes, Part, Parts};
 use super::problem::{Priority, Problem, Wishes};
 use super::queues::Queues;
 use super::racks::Nearness;
 
 /// More than there are items.
-const ANY: u32 = u32::MAX / 2;
+pub(super) const ANY: u32 = u32::MAX / 2;
 
 /// A plan in numbers.
 #[derive(Debug)]
@@ -46,42 +46,50 @@ pub(super) struct Terms<'a> {
 impl Exchange {
     /// The plan with the fewest moves and misses.
     pub(super) fn of(terms: Terms<'_>) -> Self {
-        if let Some(exchange) = without_moves(terms) {
-            return exchange;
+        let parts = Parts::of(terms);
+        let mut start = Start::new(terms);
+        let mut exchange = Self {
+            kept: vec![0; terms.rows.count()],
+            shares: vec![Vec::new(); terms.classes.count()],
+            hungry: vec![Vec::new(); terms.queues.count()],
+        };
+        for part in parts.iter() {
+            let nodes = parts.nodes(part);
+            if !exchange.fill(terms, part, nodes) {
+                start.keep_all(terms, part);
+                exchange.trade(terms, part, nodes, &start);
+            }
         }
-        let nodes = Nodes::of(terms);
-        let start = Start::of(terms);
-        let mut network = Network::lay(nodes.count(), |lay| terms.lay_arcs(&nodes, &start, lay));
-        network.send(nodes.source, nodes.sink);
+        exchange
+    }
+
+    /// Finds what a part's members give to each other.
+    fn trade(&mut self, terms: Terms<'_>, part: &Part, nodes: Nodes<'_>, start: &Start) {
+        let lay_arcs = |lay: &mut dyn FnMut(NewArc)| terms.lay_arcs(part, nodes, start, lay);
+        let mut network = Network::lay(nodes.count(), lay_arcs);
+        network.send(nodes.source(), nodes.sink());
         if terms.wishes.slack > 0 {
-            network.send(nodes.source, nodes.second_sink);
+            network.send(nodes.source(), nodes.second_sink());
         }
-        terms.read(&nodes, &network)
-    }
-}
-
-/// The numbers of the nodes.
-struct Nodes {
-    /// Classes come first, from 0.
-    queues: u32,
-    members: u32,
-    blocks: u32,
-    source: u32,
-    sink: u32,
-    second_sink: u32,
-}
-
-impl Nodes {
-    fn of(terms: Terms<'_>) -> Self {
-        let queues = terms.classes.count() as u32;
-        let members = queues + terms.queues.count() as u32;
-        let blocks = members + terms.problem.members.len() as u32;
-        let source = blocks + terms.levels.block_count() as u32;
-        Self { queues, members, blocks, source, sink: source + 1, second_sink: source + 2 }
+        for class in &part.classes {
+            self.shares[*class as usize].extend(nodes.shares(part, &network, *class));
+        }
+        for member in part.members.iter().copied() {
+            let mut incoming = network.flows_into(nodes.member(member));
+            let rows = terms.rows.of_member(member).iter().zip(terms.rows.range(member));
+            for (_, place) in rows.filter(|(row, _)| terms.may_keep(member, row.class)) {
+                self.kept[place] = incoming.next().map_or(0, |(_, flow)| flow);
+            }
+            let got = incoming.next().map_or(0, |(_, flow)| flow);
+            self.feed(terms, member, got);
+        }
     }
 
-    fn count(&self) -> usize {
-        self.second_sink as usize + 1
+    /// A member gets so many.
+    pub(super) fn feed(&mut self, terms: Terms<'_>, member: u32, got: u32) {
+        if got > 0 {
+            self.hungry[terms.queues.of_member(member) as usize].push((member, got));
+        }
     }
 }
 
@@ -97,23 +105,26 @@ struct Start {
     more: Vec<u32>,
     /// Per block.
     extras: Vec<u32>,
+    order: Vec<usize>,
 }
 
 impl Start {
-    fn of(terms: Terms<'_>) -> Self {
+    fn new(terms: Terms<'_>) -> Self {
         let members = terms.problem.members.len();
-        let mut start = Self {
+        Self {
             kept: vec![0; terms.rows.count()],
             kept_of_class: vec![0; terms.classes.count()],
             within_floor: vec![0; members],
             more: vec![0; members],
             extras: vec![0; terms.levels.block_count()],
-        };
-        let mut order = Vec::new();
-        for member in 0..members as u32 {
-            start.keep(terms, member, &mut order);
+            order: Vec::new(),
         }
-        start
+    }
+
+    fn keep_all(&mut self, terms: Terms<'_>, part: &Part) {
+        let mut order = std::mem::take(&mut self.order);
+        part.members.iter().for_each(|member| self.keep(terms, *member, &mut order));
+        self.order = order;
     }
 
     fn keep(&mut self, terms: Terms<'_>, member: u32, order: &mut Vec<usize>) {
@@ -155,45 +166,39 @@ impl Start {
 }
 
 impl Terms<'_> {
-    fn lay_arcs(self, nodes: &Nodes, start: &Start, lay: &mut dyn FnMut(NewArc)) {
-        for (supply, class) in self.classes.supply.iter().zip(0..) {
-            let flow = start.kept_of_class[class as usize];
-            lay(NewArc { flow, ..NewArc::free(nodes.source, class, *supply) });
+    fn lay_arcs(self, part: &Part, nodes: Nodes<'_>, start: &Start, lay: &mut dyn FnMut(NewArc)) {
+        for class in &part.classes {
+            let supply = self.classes.supply[*class as usize];
+            let flow = start.kept_of_class[*class as usize];
+            lay(NewArc { flow, ..NewArc::free(nodes.source(), nodes.class(*class), supply) });
         }
-        for member in 0..self.problem.members.len() as u32 {
+        for member in part.members.iter().copied() {
             for (row, place) in self.rows.of_member(member).iter().zip(self.rows.range(member)) {
                 if self.may_keep(member, row.class) {
-                    let cost = self.cost(0, self.miss(row.class, member));
-                    let to = nodes.members + member;
                     lay(NewArc {
-                        from: row.class,
-                        to,
+                        from: nodes.class(row.class),
+                        to: nodes.member(member),
                         room: row.count,
-                        cost,
+                        cost: self.cost(0, self.miss(row.class, member)),
                         flow: start.kept[place],
                     });
                 }
             }
         }
-        for class in 0..self.classes.count() as u32 {
-            self.lay_moves(nodes, class, lay);
+        for class in &part.classes {
+            self.each_way(*class, |queue, misses| {
+                let (from, to) = (nodes.class(*class), nodes.queue(queue));
+                lay(NewArc { cost: self.cost(1, misses), ..NewArc::free(from, to, ANY) });
+            });
         }
-        for member in 0..self.problem.members.len() as u32 {
-            self.lay_member(nodes, start, member, lay);
+        for member in &part.members {
+            self.lay_member(nodes, start, *member, lay);
         }
-        for block in 0..self.levels.block_count() as u32 {
-            let (extras, flow) = (self.levels.extras(block), start.extras[block as usize]);
-            if self.wishes.slack == 0 {
-                lay(NewArc { flow, ..NewArc::free(nodes.blocks + block, nodes.sink, extras) });
-            }
+        if self.wishes.slack == 0 {
+            let (extras, flow) =
+                (self.levels.extras(part.block), start.extras[part.block as usize]);
+            lay(NewArc { flow, ..NewArc::free(nodes.block(), nodes.sink(), extras) });
         }
-    }
-
-    fn lay_moves(self, nodes: &Nodes, class: u32, lay: &mut dyn FnMut(NewArc)) {
-        self.each_way(class, |queue, misses| {
-            let cost = self.cost(1, misses);
-            lay(NewArc { cost, ..NewArc::free(class, nodes.queues + queue, ANY) });
-        });
     }
 
     /// The queues that items of a class may go to, and how many misses that is an item.
@@ -207,47 +212,18 @@ impl Terms<'_> {
         }
     }
 
-    fn lay_member(self, nodes: &Nodes, start: &Start, member: u32, lay: &mut dyn FnMut(NewArc)) {
-        let node = nodes.members + member;
-        lay(NewArc::free(nodes.queues + self.queues.of_member(member), node, ANY));
+    fn lay_member(self, nodes: Nodes<'_>, start: &Start, member: u32, lay: &mut dyn FnMut(NewArc)) {
+        let node = nodes.member(member);
+        lay(NewArc::free(nodes.queue(self.queues.of_member(member)), node, ANY));
         let (least, most) = self.bounds(member);
         let flow = start.within_floor[member as usize];
-        lay(NewArc { flow, ..NewArc::free(node, nodes.sink, least) });
-        let level = self.levels.level(self.problem, member);
+        lay(NewArc { flow, ..NewArc::free(node, nodes.sink(), least) });
         if self.wishes.slack > 0 {
-            lay(NewArc::free(node, nodes.second_sink, most - least));
-        } else if level.may_have_more {
+            lay(NewArc::free(node, nodes.second_sink(), most - least));
+        } else if self.levels.level(self.problem, member).may_have_more {
             let flow = start.more[member as usize];
-            lay(NewArc { flow, ..NewArc::free(node, nodes.blocks + level.block, 1) });
+            lay(NewArc { flow, ..NewArc::free(node, nodes.block(), 1) });
         }
-    }
-
-    fn read(self, nodes: &Nodes, network: &Network) -> Exchange {
-        let mut exchange = Exchange {
-            kept: vec![0; self.rows.count()],
-            shares: vec![Vec::new(); self.classes.count()],
-            hungry: vec![Vec::new(); self.queues.count()],
-        };
-        for (shares, class) in exchange.shares.iter_mut().zip(0..) {
-            let to_queues =
-                |(to, flow): &(u32, u32)| (nodes.queues..nodes.members).contains(to) && *flow > 0;
-            let flows = network.flows_from(class).filter(to_queues);
-            shares.extend(flows.map(|(to, flow)| (to - nodes.queues, flow)));
-        }
-        for member in 0..self.problem.members.len() as u32 {
-            let queue = self.queues.of_member(member);
-            let mut incoming = network.flows_into(nodes.members + member);
-            for (row, place) in self.rows.of_member(member).iter().zip(self.rows.range(member)) {
-                if self.may_keep(member, row.class) {
-                    exchange.kept[place] = incoming.next().map_or(0, |(_, flow)| flow);
-                }
-            }
-            let got = incoming.next().map_or(0, |(_, flow)| flow);
-            if got > 0 {
-                exchange.hungry[queue as usize].push((member, got));
-            }
-        }
-        exchange
     }
 
     /// The least and the most that a member may have; without slack, extras are counted apart.

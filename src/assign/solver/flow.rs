@@ -112,6 +112,7 @@ impl<C: ArcCost> Network<C> {
         let mut search = Search::<C>::new(self.potentials.len(), source, sink);
         let mut sent = 0;
         while search.find_distances(self) {
+            search.find_tight(self);
             while search.find_levels(self) {
                 sent += search.send_along_levels(self);
             }
@@ -128,6 +129,21 @@ impl<C: ArcCost> Network<C> {
     /// What flows into a node, by arc in the order of laying: where from and how much.
     pub(super) fn flows_into(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
         self.arcs[self.range(node)].iter().map(|arc| (arc.to, arc.room))
+    }
+
+    /// Per node whether something more could flow there from a node.
+    pub(super) fn reachable_from(&self, start: u32) -> Vec<bool> {
+        let mut reached = vec![false; self.potentials.len()];
+        let mut queue = vec![start];
+        reached[start as usize] = true;
+        while let Some(node) = queue.pop() {
+            for arc in self.arcs[self.range(node)].iter().filter(|arc| arc.room > 0) {
+                if !std::mem::replace(&mut reached[arc.to as usize], true) {
+                    queue.push(arc.to);
+                }
+            }
+        }
+        reached
     }
 
     fn range(&self, node: u32) -> std::ops::Range<usize> {
@@ -152,7 +168,11 @@ struct Search<C: ArcCost> {
     distances: Vec<C::Price>,
     /// Per node how many arcs it is from the source along shortest paths; `NONE` if it leads nowhere.
     levels: Vec<u32>,
-    /// Per node the arc where the search goes on.
+    /// Arcs on shortest paths, there or back, by the nodes that they come from; the same until distances change.
+    tight: Vec<u32>,
+    /// Per node where its tight arcs begin, and the end of all.
+    tight_starts: Vec<u32>,
+    /// Per node the tight arc where the search goes on.
     next: Vec<u32>,
     queue: Vec<u32>,
     path: Vec<u32>,
@@ -165,6 +185,8 @@ impl<C: ArcCost> Search<C> {
             sink,
             distances: vec![C::FAR; nodes],
             levels: vec![NONE; nodes],
+            tight: Vec::new(),
+            tight_starts: Vec::with_capacity(nodes + 1),
             next: vec![0; nodes],
             queue: Vec::new(),
             path: Vec::new(),
@@ -218,6 +240,22 @@ impl<C: ArcCost> Search<C> {
         }
     }
 
+    /// Finds the arcs on shortest paths: most arcs are on none, and they are gone through often.
+    fn find_tight(&mut self, network: &Network<C>) {
+        self.tight.clear();
+        self.tight_starts.clear();
+        self.tight_starts.push(0);
+        for node in 0..self.levels.len() as u32 {
+            let (range, potential) = (network.range(node), network.potentials[node as usize]);
+            for (arc, place) in network.arcs[range.clone()].iter().zip(range.start as u32..) {
+                if arc.cost.price() + potential == network.potentials[arc.to as usize] {
+                    self.tight.push(place);
+                }
+            }
+            self.tight_starts.push(self.tight.len() as u32);
+        }
+    }
+
     /// Breadth first along shortest paths; true if the sink is reached.
     fn find_levels(&mut self, network: &Network<C>) -> bool {
         self.levels.fill(NONE);
@@ -227,14 +265,16 @@ impl<C: ArcCost> Search<C> {
         let mut place = 0;
         while let Some(node) = self.queue.get(place).copied() {
             place += 1;
-            self.next[node as usize] = network.starts[node as usize];
+            let (start, end) =
+                (self.tight_starts[node as usize], self.tight_starts[node as usize + 1]);
+            self.next[node as usize] = start;
             let level = self.levels[node as usize] + 1;
             if level > self.levels[self.sink as usize] {
                 continue;
             }
-            for arc in &network.arcs[network.range(node)] {
-                let is_new = self.levels[arc.to as usize] == NONE;
-                if is_new && arc.room > 0 && network.reduced(node, *arc) == C::Price::default() {
+            for arc in &self.tight[start as usize..end as usize] {
+                let arc = &network.arcs[*arc as usize];
+                if arc.room > 0 && self.levels[arc.to as usize] == NONE {
                     self.levels[arc.to as usize] = level;
                     self.queue.push(arc.to);
                 }
@@ -267,13 +307,13 @@ impl<C: ArcCost> Search<C> {
     /// The next arc from a node one level on.
     fn step(&mut self, network: &Network<C>, node: u32) -> Option<u32> {
         let level = self.levels[node as usize] + 1;
-        let end = network.starts[node as usize + 1];
+        let end = self.tight_starts[node as usize + 1];
         let next = &mut self.next[node as usize];
         while *next < end {
-            let arc = network.arcs[*next as usize];
-            let is_next = arc.room > 0 && self.levels[arc.to as usize] == level;
-            if is_next && network.reduced(node, arc) == C::Price::default() {
-                return Some(*next);
+            let place = self.tight[*next as usize];
+            let arc = &network.arcs[place as usize];
+            if arc.room > 0 && self.levels[arc.to as usize] == level {
+                return Some(place);
             }
             *next += 1;
         }

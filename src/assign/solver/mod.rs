@@ -19,6 +19,7 @@
 
 mod bands;
 mod classes;
+mod copies;
 mod deal;
 mod exchange;
 mod families;
@@ -26,6 +27,7 @@ mod filling;
 mod flow;
 mod holdings;
 mod levels;
+mod parts;
 mod problem;
 mod queues;
 mod quota;
@@ -39,6 +41,7 @@ mod weights;
 mod tests;
 
 pub(crate) use bands::{Widths, solve_bands};
+pub(crate) use copies::{Copies, Holders, MOST_COPIES, solve_copies};
 pub(crate) use problem::{Family, Member, NONE, Priority, Problem, Wishes};
 pub(crate) use racks::{ItemRacks, RackSet};
 

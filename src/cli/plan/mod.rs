@@ -28,14 +28,15 @@ usage: kafka-group plan [OPTION]… FILE…
 
 Plans the group in each FILE, and says who would have what, what would move and why, and how far that is from the best.
 
-  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky (the default), co-partition, or another
-                        that this command was made with
+  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky (the default), co-partition, redundant,
+                        rack-aware, or another that this command was made with
   --racks ORDER         what racks count for: after-moves (the default), before-moves, leaders-after-moves,
                         leaders-before-moves, ignored
   --slack N             how far loads may be from the balanced ones, where that saves moves
   --co-partition T,T    topics whose partitions of one number go to one member; may be given several times; all topics
                         without it
   --strict              refuses to co-partition topics whose numbers of partitions differ
+  --copies N            with how many members a redundant plan puts each partition; 2 without it
   --explain TOPIC-N     the prior owner of a partition, who else could have it, and what that would cost
   --all                 lists everything, however long
   --format json         a line for each file, with times, instead of tables
@@ -46,7 +47,7 @@ A FILE is JSON:
   {
     \"topics\": {\"orders\": 12, \"payments\": {\"partitions\": 2, \"racks\": [[\"a\", \"b\"], [\"b\", \"c\"]]}},
     \"members\": {
-      \"one\": {\"subscribes\": [\"orders\", \"payments\"], \"rack\": \"a\", \"instance\": \"pod-1\",
+      \"one\": {\"subscribes\": [\"orders\", \"payments\"], \"rack\": \"a\", \"instance\": \"pod-1\", \"process\": \"host/7\",
               \"owned\": {\"orders\": \"0-4,7\", \"payments\": [0]}, \"generation\": 7, \"metadata\": {\"threads\": 8}},
       \"two\": {}
     },

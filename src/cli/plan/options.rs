@@ -33,6 +33,8 @@ pub(in crate::cli) struct Choices {
     pub(in crate::cli) co_partitioned: Vec<Vec<String>>,
     /// Whether topics that belong together must have as many partitions.
     pub(in crate::cli) strict: bool,
+    /// How many members have each partition, for an assigner that gives it to several.
+    pub(in crate::cli) copies: Option<u16>,
     /// What partitions weigh, from the file.
     pub(in crate::cli) weights: Option<Arc<Weights>>,
 }
@@ -44,6 +46,7 @@ pub(in crate::cli) enum Knob {
     Slack,
     CoPartition,
     Strict,
+    Copies,
 }
 
 impl Choices {
@@ -57,13 +60,15 @@ impl Choices {
                 self.co_partitioned.push(topics.split(',').map(str::to_owned).collect());
             }
             Knob::Strict => self.strict = true,
+            Knob::Copies => self.copies = Some(number(knob.option(), &arguments.value()?)?),
         }
         Ok(())
     }
 }
 
 impl Knob {
-    const ALL: [Self; 4] = [Self::Racks, Self::Slack, Self::CoPartition, Self::Strict];
+    const ALL: [Self; 5] =
+        [Self::Racks, Self::Slack, Self::CoPartition, Self::Strict, Self::Copies];
 
     /// What turns it.
     pub(in crate::cli) fn option(self) -> &'static str {
@@ -72,6 +77,7 @@ impl Knob {
             Self::Slack => "--slack",
             Self::CoPartition => "--co-partition",
             Self::Strict => "--strict",
+            Self::Copies => "--copies",
         }
     }
 }

@@ -116,7 +116,9 @@ impl Task {
         self.left.clear();
         let cluster = self.handle.cluster();
         let mut starting = Vec::new();
-        for (at, epoch) in self.hand_over.open(assigned.partitions()) {
+        let opened = self.hand_over.open(assigned.partitions());
+        self.hand_over.stand_by(assigned.standbys());
+        for (at, epoch) in opened {
             let reset = match self.reset {
                 AutoOffsetReset::Latest if self.known.is_new(&at, &cluster) => {
                     AutoOffsetReset::Earliest

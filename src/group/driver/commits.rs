@@ -79,6 +79,7 @@ impl Commits {
             CommitEnd::Answered => None,
             CommitEnd::NoLongerOwned => Some(CommitError::NoLongerOwned(partitions())),
             CommitEnd::NotOwned => Some(CommitError::NotOwned(partitions())),
+            CommitEnd::StandsBy => Some(CommitError::StandsBy(partitions())),
             CommitEnd::Refused(code) => Some(CommitError::RefusedWhole(code)),
             CommitEnd::TimedOut => Some(CommitError::TimedOut),
             CommitEnd::Closed => Some(CommitError::Closed),

@@ -182,3 +182,75 @@ fn a_commit_of_nothing_is_answered_here() {
     script.commit(1, &[]);
     assert_eq!(script.ends(), [(1, [].into(), CommitEnd::Answered)]);
 }
+
+/// A member of two pieces that stands by for the second one.
+fn standing_by() -> Script {
+    let mut script = Script::dynamic().cooperative();
+    script.standby = [2].into();
+    script.settled(&[1, 2])
+}
+
+/// The next round gives this member these pieces.
+fn next_round(script: &mut Script, pieces: &[u16]) {
+    script.rebalance();
+    script.joined(2, "me", "other");
+    script.beats = Some(ErrorCode::None);
+    script.synced(pieces);
+}
+
+#[test]
+fn what_another_commits_is_refused_here_and_the_rest_is_sent() {
+    let mut script = standing_by();
+    script.commit(1, &[1, 2]);
+    assert_eq!(script.ends(), [(1, [2].into(), CommitEnd::StandsBy)]);
+    assert_eq!(script.commits[0].2, [1].into());
+}
+
+#[test]
+fn a_standby_that_gives_up_commits_nothing_in_the_end() {
+    let mut script = standing_by();
+    script.standby = Pieces::default();
+    next_round(&mut script, &[1]);
+    script.commit(1, &[2]);
+    assert_eq!(script.ends(), [(1, [2].into(), CommitEnd::StandsBy)]);
+}
+
+#[test]
+fn the_first_that_gives_up_commits_to_the_end() {
+    let mut script = standing_by();
+    next_round(&mut script, &[2]);
+    script.commit(1, &[1]);
+    assert_eq!(script.commits[0].2, [1].into());
+}
+
+#[test]
+fn a_standby_commits_when_it_is_the_first() {
+    let mut script = standing_by();
+    script.standby = Pieces::default();
+    next_round(&mut script, &[1, 2]);
+    script.commit(1, &[2]);
+    assert_eq!(script.commits[0].2, [2].into());
+}
+
+#[test]
+fn a_commit_that_waits_for_a_round_is_refused_if_another_commits_after_it() {
+    let mut script = Script::dynamic().cooperative().settled(&[1, 2]);
+    script.rebalance();
+    script.joined(2, "me", "other");
+    script.commit(1, &[1, 2]);
+    script.standby = [2].into();
+    script.beats = Some(ErrorCode::None);
+    script.synced(&[1, 2]);
+    assert_eq!(script.ends(), [(1, [2].into(), CommitEnd::StandsBy)]);
+    assert_eq!(script.commits[0].2, [1].into());
+}
+
+#[test]
+fn whoever_insists_commits_as_a_standby() {
+    let allowed = MembershipConfig { allow_foreign_commits: true, ..config() };
+    let mut script = Script::with(allowed);
+    script.standby = [1].into();
+    let mut script = script.settled(&[1]);
+    script.commit(1, &[1]);
+    assert_eq!(script.commits[0].2, [1].into());
+}

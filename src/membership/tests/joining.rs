@@ -16,6 +16,7 @@ fn a_dynamic_member_needs_three_round_trips() {
     let assigned = Event::Assigned {
         added: [1].into(),
         held: [1].into(),
+        standby: Pieces::default(),
         generation: Generation(1),
         leads: false,
     };

@@ -55,6 +55,8 @@ struct Script {
     plans: bool,
     /// What is said is said at once.
     describes: bool,
+    /// What plans say is others' to commit.
+    standby: Pieces,
     /// Events are taken at once.
     takes: bool,
 }
@@ -96,6 +98,7 @@ impl Script {
             beats: None,
             plans: true,
             describes: true,
+            standby: Pieces::default(),
             takes: true,
         }
     }
@@ -193,7 +196,8 @@ impl Script {
                     held: &held,
                     assignment,
                 };
-                let change = self.protocol.joined(joined);
+                let mut change = self.protocol.joined(joined);
+                change.standby = self.standby.clone();
                 self.member.handle_change(now, id, change);
             }
         }

@@ -158,7 +158,11 @@ fn check_sticky(blob: &Value, user_data: Option<Bytes>) {
             assert_eq!(decode_generation(&user_data), Some(generation), "{blob}");
             assert!(claim.is_none_or(|claim| claim.partitions.is_empty()), "{blob}");
         }
-        Some("assignment + generation" | "assignment only") => {
+        Some(
+            "assignment + generation"
+            | "assignment only"
+            | "int16 version, then assignment + generation",
+        ) => {
             let partitions = partitions_of(&sticky["assignment"]);
             let generation = generation_of(&sticky["generation"]);
             assert_eq!(claim, Some(StickyClaim { partitions, generation }), "{blob}");

@@ -6,13 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::up::{read_millis, read_u64};
-use super::{Direction, EnvelopeError, Sealer, Sections};
+use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections};
 use crate::subscription::writer::Writer;
 use crate::types::Generation;
 use crate::wire::{Layout, ReadError, Reader};
 
-/// Tags of the sections. A number is never used again for something else; 12 (a role) and 13 (the leader's address)
-/// are set aside.
+/// Tags of the sections. A number is never used again for something else; 13 (the leader's address) is set aside.
 mod tag {
     pub(super) const GENERATION: u8 = 1;
     pub(super) const FAILURE: u8 = 2;
@@ -25,6 +24,7 @@ mod tag {
     pub(super) const DIGEST: u8 = 9;
     pub(super) const LEADER: u8 = 10;
     pub(super) const SECOND_ROUND: u8 = 11;
+    pub(super) const STANDBYS: u8 = 12;
 }
 
 /// What a leader tells a member beside its partitions.
@@ -53,6 +53,8 @@ pub(crate) struct Down {
     pub(crate) leader: Arc<str>,
     /// Somebody must give something up that somebody waits for: another round follows this one.
     pub(crate) second_round: bool,
+    /// Of which of its partitions another has the first copy.
+    pub(crate) standbys: PartitionRanges,
 }
 
 /// Why there is no new plan.
@@ -104,6 +106,9 @@ impl Down {
         if self.second_round {
             sealer.section(tag::SECOND_ROUND, |_| {});
         }
+        if !self.standbys.is_empty() {
+            sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
+        }
         sealer.seal()
     }
 
@@ -131,6 +136,7 @@ impl Down {
             tag::DIGEST => self.digest = read_u64(section)?,
             tag::LEADER => self.leader = section.string(Layout::Compact)?,
             tag::SECOND_ROUND => self.second_round = true,
+            tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
             _ => {}
         }
         Ok(())

@@ -19,6 +19,24 @@ pub(crate) struct PartitionRanges {
 }
 
 impl PartitionRanges {
+    /// Whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.topics.is_empty()
+    }
+
+    /// What of these partitions is in it.
+    pub(crate) fn among(&self, partitions: &Partitions) -> Partitions {
+        let mut among = partitions.clone();
+        among.retain(|topic, number| {
+            let ranges = self.topics.get(topic).map_or(&[][..], |ranges| ranges);
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            // The first range that ends behind it.
+            let next = ranges.partition_point(|range| range.end <= number);
+            ranges.get(next).is_some_and(|range| range.start <= number)
+        });
+        among
+    }
+
     /// What is in it of topics that have so many partitions; of other topics nothing.
     pub(crate) fn within(&self, count_of: impl Fn(&str) -> Option<u32>) -> Partitions {
         let mut partitions = Partitions::new();

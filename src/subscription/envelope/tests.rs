@@ -45,6 +45,15 @@ fn full_up() -> Up {
         session_timeout: Some(Duration::from_secs(45)),
         rebalance_timeout: Some(Duration::from_secs(300)),
         rounds: Rounds { eager: true, cooperative: true },
+        standbys: PartitionRanges::default(),
+    }
+}
+
+fn standing_by_up() -> Up {
+    Up {
+        nonce: 9,
+        standbys: (&partitions(&[("orders", 1), ("orders", 2)])).into(),
+        ..Up::default()
     }
 }
 
@@ -65,6 +74,15 @@ fn full_down() -> Down {
         digest: 0x8877_6655_4433_2211,
         leader: "member-1".into(),
         second_round: false,
+        standbys: PartitionRanges::default(),
+    }
+}
+
+fn standing_by_down() -> Down {
+    Down {
+        group_size: 3,
+        standbys: (&partitions(&[("orders", 1), ("orders", 2)])).into(),
+        ..Down::default()
     }
 }
 
@@ -76,6 +94,7 @@ fn second_round() -> Down {
 fn up_envelopes_are_written_as_pinned() {
     assert_eq!(full_up().encode(), pinned!("up-1-full.hex"));
     assert_eq!(Up::default().encode(), pinned!("up-1-least.hex"));
+    assert_eq!(standing_by_up().encode(), pinned!("up-1-standbys.hex"));
 }
 
 #[test]
@@ -83,6 +102,7 @@ fn down_envelopes_are_written_as_pinned() {
     assert_eq!(full_down().encode(), pinned!("down-1-full.hex"));
     assert_eq!(Down::default().encode(), pinned!("down-1-least.hex"));
     assert_eq!(second_round().encode(), pinned!("down-1-second-round.hex"));
+    assert_eq!(standing_by_down().encode(), pinned!("down-1-standbys.hex"));
 }
 
 #[test]
@@ -90,6 +110,7 @@ fn up_envelopes_of_every_release_are_read() {
     for (bytes, expected) in [
         (pinned!("up-1-full.hex"), full_up()),
         (pinned!("up-1-least.hex"), Up::default()),
+        (pinned!("up-1-standbys.hex"), standing_by_up()),
         (pinned!("up-1-unknown-section.hex"), Up { nonce: 9, ..Up::default() }),
     ] {
         assert_eq!(Up::decode(&bytes), Ok(expected));
@@ -102,6 +123,7 @@ fn down_envelopes_of_every_release_are_read() {
         (pinned!("down-1-full.hex"), full_down()),
         (pinned!("down-1-least.hex"), Down::default()),
         (pinned!("down-1-second-round.hex"), second_round()),
+        (pinned!("down-1-standbys.hex"), standing_by_down()),
         (pinned!("down-1-unknown-section.hex"), Down { group_size: 3, ..Down::default() }),
     ] {
         assert_eq!(Down::decode(&bytes), Ok(expected));
@@ -188,6 +210,7 @@ prop_compose! {
         process in prop::option::of("[a-z]{0,9}"),
         timeouts in prop::option::of((any::<u32>(), any::<u32>())),
         (eager, cooperative) in any::<(bool, bool)>(),
+        standbys in any_partitions(),
     ) -> Up {
         let millis = |millis: u32| Duration::from_millis(u64::from(millis));
         Up {
@@ -202,6 +225,7 @@ prop_compose! {
             session_timeout: timeouts.map(|(session, _)| millis(session)),
             rebalance_timeout: timeouts.map(|(_, rebalance)| millis(rebalance)),
             rounds: Rounds { eager, cooperative },
+            standbys: (&standbys).into(),
         }
     }
 }
@@ -219,6 +243,7 @@ prop_compose! {
         digest in any::<u64>(),
         leader in "[a-z]{0,9}",
         second_round in any::<bool>(),
+        standbys in any_partitions(),
     ) -> Down {
         Down {
             generation: Generation(generation),
@@ -236,6 +261,7 @@ prop_compose! {
             digest,
             leader: leader.into(),
             second_round,
+            standbys: (&standbys).into(),
         }
     }
 }
@@ -254,6 +280,11 @@ proptest! {
     #[test]
     fn prior_partitions_survive_as_ranges(set in any_partitions()) {
         prop_assert_eq!(PartitionRanges::from(&set).within(|_| Some(50)), set);
+    }
+
+    #[test]
+    fn ranges_know_what_is_among_them(set in any_partitions(), other in any_partitions()) {
+        prop_assert_eq!(PartitionRanges::from(&set).among(&other), set.intersection(&other));
     }
 
     #[test]

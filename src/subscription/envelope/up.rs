@@ -20,6 +20,7 @@ mod tag {
     pub(super) const PROCESS: u8 = 5;
     pub(super) const TIMEOUTS: u8 = 6;
     pub(super) const ROUNDS: u8 = 7;
+    pub(super) const STANDBYS: u8 = 8;
 }
 
 /// What a member tells its leader.
@@ -41,6 +42,8 @@ pub(crate) struct Up {
     pub(crate) rebalance_timeout: Option<Duration>,
     /// How this member can take part.
     pub(crate) rounds: Rounds,
+    /// Of which of the claimed partitions another has the first copy.
+    pub(crate) standbys: PartitionRanges,
 }
 
 /// What a member had, given up by the time it says so.
@@ -80,6 +83,9 @@ impl Up {
             });
         }
         sealer.section(tag::ROUNDS, |writer| self.rounds.write(writer));
+        if !self.standbys.is_empty() {
+            sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
+        }
         sealer.seal()
     }
 
@@ -104,6 +110,7 @@ impl Up {
                 self.rebalance_timeout = Some(read_millis(section)?);
             }
             tag::ROUNDS => self.rounds = Rounds::read(section)?,
+            tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
             _ => {}
         }
         Ok(())

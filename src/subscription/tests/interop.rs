@@ -1,6 +1,9 @@
 //! One group with members of other clients, each leading and following.
 
 use super::*;
+use crate::subscription::dialect::{Claim, Dialect};
+use crate::subscription::envelope::Prior;
+use crate::subscription::members::ReadMember;
 
 #[test]
 fn whoever_sent_no_envelope_is_answered_with_null_and_not_with_zero_length() {
@@ -122,6 +125,45 @@ fn every_captured_subscription_can_be_led() {
         assert!(held || given == if both { 5 } else { 3 }, "{blob}: {given}");
         assert_eq!(read(&ended.plan, "other").user_data, None, "{blob}");
     }
+}
+
+#[test]
+fn what_every_captured_sticky_member_claims_is_read() {
+    let blobs: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../../../tests/data/wire/blobs.json")).unwrap();
+    for blob in blobs.iter().filter(|blob| blob["kind"] == "subscription") {
+        let decoded = &blob["decoded"];
+        let (dialect, said) = match blob["assigner"].as_str() {
+            Some("cooperative-sticky") => (Dialect::CooperativeSticky, decoded),
+            Some("sticky") => (Dialect::Sticky, &decoded["sticky"]),
+            _ => continue,
+        };
+        let owned = if dialect == Dialect::Sticky { &said["assignment"] } else { &said["owned"] };
+        // Sarama's older subscriptions have their generation in the user data alone.
+        let generations = [&said["generation"], &decoded["sticky"]["generation"]];
+        let generation = generations.into_iter().find_map(serde_json::Value::as_i64).unwrap_or(-1);
+        let generation = Generation(generation.try_into().unwrap());
+
+        let metadata = hex(blob["hex"].as_str().unwrap());
+        let member =
+            LedMember { member_id: MemberId::new("other"), group_instance_id: None, metadata };
+        let expected = match (partitions_of(owned), dialect) {
+            (none, _) if none.is_empty() => Claim::Nothing,
+            (held, Dialect::CooperativeSticky) => Claim::Held(held, generation),
+            (had, _) => Claim::Prior(Prior { generation, partitions: (&had).into() }),
+        };
+        assert_eq!(ReadMember::read(&member, dialect).claim, expected, "{blob}");
+    }
+}
+
+fn partitions_of(owned: &serde_json::Value) -> Partitions {
+    let topics = owned.as_object().into_iter().flatten();
+    let numbers = |numbers: &serde_json::Value| -> Vec<i32> {
+        numbers.as_array().unwrap().iter().map(|it| it.as_i64().unwrap() as i32).collect()
+    };
+    topics
+        .flat_map(|(topic, all)| numbers(all).into_iter().map(move |it| (topic.clone(), it)))
+        .collect()
 }
 
 #[test]

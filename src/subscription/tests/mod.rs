@@ -1,6 +1,7 @@
 //! Members of one group, round after round, without broker, clock and threads.
 
 mod cooperative;
+mod copies;
 mod describing;
 mod failures;
 mod garbage;
@@ -181,7 +182,7 @@ fn options(selection: Selection, assigner: ErasedAssigner) -> ConsumerOptions {
 }
 
 fn range() -> ErasedAssigner {
-    ErasedAssigner::new(RangeAssigner).unwrap()
+    ErasedAssigner::new(RangeAssigner::default()).unwrap()
 }
 
 /// A member on "range" that subscribes to `a`.

@@ -41,6 +41,8 @@ pub(super) struct Member {
     rack: Option<String>,
     topics: Vec<Arc<str>>,
     pub(super) has: Partitions,
+    /// Of which of these another has the first copy.
+    stands_by: Partitions,
 }
 
 impl Group {
@@ -104,10 +106,11 @@ impl Group {
 
     /// The plan came true: everybody has what it was given, in a new generation.
     pub(super) fn take(&mut self, plan: &GroupAssignment) {
-        let plan = plan.by_name();
+        let (given, standbys) = (plan.by_name(), plan.standbys_by_name());
         self.generation += 1;
         for member in &mut self.members {
-            member.has = plan.get(&member.id).cloned().unwrap_or_default();
+            member.has = given.get(&member.id).cloned().unwrap_or_default();
+            member.stands_by = standbys.get(&member.id).cloned().unwrap_or_default();
         }
     }
 
@@ -170,7 +173,7 @@ impl Group {
     ) -> Result<MetadataPayload, MetadataError> {
         let mut topics: Vec<&str> = member.topics.iter().map(AsRef::as_ref).collect();
         topics.sort_unstable();
-        let host = format!("host-{}", member.born);
+        let host = format!("host-{}", member.born / 2);
         let local = LocalMember {
             client_id: "kit",
             member_id: &member.id,
@@ -187,13 +190,18 @@ impl Group {
     }
 
     fn input<C>(&self, member: &Member, holds: bool, column: C) -> MemberInput<C> {
-        let claims = member.has.by_topic();
+        let claims = |set: &Partitions| {
+            let topics = set.by_topic();
+            topics.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
+        };
         MemberInput {
             id: MemberId::new(member.id.as_str()),
             instance_id: member.instance.as_deref().map(Into::into),
             rack: member.rack.as_deref().map(Into::into),
+            process: Some(format!("host-{}/{}", member.born / 2, member.born).into()),
             topics: member.topics.as_slice().into(),
-            claims: claims.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect(),
+            claims: claims(&member.has),
+            standbys: claims(&member.stands_by),
             generation: Generation(self.generation),
             holds: holds && !member.has.is_empty(),
             column,
@@ -223,6 +231,7 @@ impl Group {
             rack,
             topics,
             has: Partitions::new(),
+            stands_by: Partitions::new(),
         });
     }
 

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::*;
 use crate::assign::{
     AssignError, CoPartitionAssigner, Coverage, EagerStickyAssigner, GroupAssignment,
-    GroupSubscription, LocalMember, MemberRef, PerTopicAssigner, RangeAssigner, RoundRobinAssigner,
-    StickyAssigner,
+    GroupSubscription, LocalMember, MemberRef, PerTopicAssigner, RackAwareAssigner, RangeAssigner,
+    RedundantAssigner, RoundRobinAssigner, StickyAssigner,
 };
 
 /// An assigner that is only as good as this function.
@@ -68,7 +68,10 @@ fn every_builtin_is_sound() {
     for report in [
         check_assigner(CoPartitionAssigner::default()),
         check_assigner(joining),
+        check_assigner(RackAwareAssigner::new()),
+        check_assigner(RedundantAssigner::new(2)),
         check_assigner(RangeAssigner::default()),
+        check_assigner(RangeAssigner::default().rack_aware()),
         check_assigner(RoundRobinAssigner::default()),
         check_assigner(EagerStickyAssigner::default().slack(1)),
         check_assigner(StickyAssigner::default().racks(crate::assign::Racks::BeforeMoves)),

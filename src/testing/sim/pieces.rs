@@ -127,6 +127,7 @@ impl GroupProtocol for PieceProtocol {
         Change {
             revoke,
             add,
+            standby: Pieces::default(),
             rejoin,
             heartbeat_interval: None,
             hurried_interval: None,

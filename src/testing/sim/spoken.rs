@@ -53,7 +53,7 @@ impl Listed {
     }
 
     fn assigners(self) -> Vec<ErasedAssigner> {
-        let range = || ErasedAssigner::new(RangeAssigner);
+        let range = || ErasedAssigner::new(RangeAssigner::default());
         let sticky = || ErasedAssigner::new(StickyAssigner::default());
         let assigners = match self {
             Self::Range => vec![range()],
@@ -145,6 +145,7 @@ impl GroupProtocol for Spoken {
                 Change {
                     revoke: to_pieces(&change.revoke),
                     add: to_pieces(&change.add),
+                    standby: to_pieces(&change.standby),
                     rejoin: change.rejoin,
                     heartbeat_interval: change.heartbeat_interval,
                     hurried_interval: change.hurried_interval,

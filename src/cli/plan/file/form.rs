@@ -61,6 +61,8 @@ pub(super) struct MemberForm {
     pub(super) id: Option<String>,
     pub(super) instance: Option<String>,
     pub(super) rack: Option<RackForm>,
+    /// Its host and what tells it from the host's others, with a slash between them.
+    pub(super) process: Option<String>,
     /// Which of the subscriptions.
     pub(super) sub: Option<u32>,
     /// Topics by name; all where neither this nor `sub` is there.

@@ -22,6 +22,7 @@ mod ask;
 mod describe;
 mod error;
 mod kind;
+mod lag;
 mod list;
 mod look;
 mod remove;
@@ -40,12 +41,14 @@ pub use describe::{
 };
 pub use error::AdminError;
 pub use kind::{GroupState, GroupType};
+pub use lag::{GroupLag, PartitionLag};
 pub use list::{GroupList, GroupListing, ListOptions};
 pub use remove::{MemberKey, RemoveOptions, RemoveOutcome, RemovedMember};
 
 use self::look::look;
 use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::{Client, ClientError, ClientOptions, Topics};
+use crate::types::Offsets;
 
 /// An operator's view of the groups of a cluster. Cheap to clone.
 ///
@@ -169,6 +172,32 @@ impl Admin {
                 None => return described,
             }
         }
+    }
+
+    /// Everything that a group has committed, of whatever protocol it is. A group that does not exist has nothing.
+    ///
+    /// Needs DESCRIBE on the group; partitions of topics that this user may not DESCRIBE are missing without a word.
+    /// What transactions have not committed yet is passed over.
+    ///
+    /// # Errors
+    ///
+    /// The coordinator cannot be asked.
+    pub async fn committed(&self, group: impl Into<String>) -> Result<Offsets, AdminError> {
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        self.run(async move { lag::committed(&client, &group, client.api_deadline()).await }).await
+    }
+
+    /// How far a group is: what it has committed, where the partitions end, and who has them.
+    ///
+    /// Asked one after the other, so a group that is busy is a little further than is told. Needs DESCRIBE on the
+    /// group and on its topics. A partition whose end is not known says why, and stops no other.
+    ///
+    /// # Errors
+    ///
+    /// The group does not exist, or the coordinator cannot be asked.
+    pub async fn lag(&self, group: impl Into<String>) -> Result<GroupLag, AdminError> {
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        self.run(async move { lag::lag(&client, &group, client.api_deadline()).await }).await
     }
 
     /// Takes members out of a group: one LeaveGroup, and a result for each.

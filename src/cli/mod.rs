@@ -52,6 +52,7 @@ usage: kafka-group COMMAND …
   list            lists the groups of a cluster
   describe        describes groups: who is in them, who wants what, who has what
   members         lists the members of groups, by their ids
+  lag             says how far groups are behind the ends of their partitions
   remove-members  takes members out of a group
   plan            plans groups that are described in files, and says who would have what
   help            says this, or with a command's name what that command can do

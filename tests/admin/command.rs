@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use kafka_group::admin::{ListOptions, MemberKey};
 use kafka_group::assign::StickyAssigner;
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
-use kafka_group::types::NodeId;
+use kafka_group::types::{NodeId, TopicPartition};
 use kafka_group::{ApiKey, LeavePolicy};
 
 use crate::answers::{described, wrote};
@@ -148,6 +148,24 @@ async fn groups_of_others_are_described_as_far_as_they_can_be_read() {
             check(&format!("describe.{name}.{ending}"), &said);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lag_of_groups_is_told() {
+    let cluster = cluster();
+    let pods = pods(&cluster).await;
+    cluster.set_end_offset("orders", 100);
+    let position = (TopicPartition::new("orders", 1), 30.into());
+    pods[0].handle.commit([position].into()).await.unwrap();
+    check("lag.txt", &run(&cluster, &["lag", "--group", GROUP]).await);
+    check("lag.json", &run(&cluster, &["lag", "--group", GROUP, "--format", "json"]).await);
+    let said = run(&cluster, &["lag", "--group", GROUP, "--group", "no"]).await;
+    assert_eq!((said.err.as_str(), said.code), ("there is no group `no`\n", 1));
+    assert!(
+        said.out.contains("\nindexers  orders          1         30  100   70  pod-1\n"),
+        "{}",
+        said.out
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,7 +319,7 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn help_is_given_without_a_cluster() {
-    for command in ["list", "describe", "members", "remove-members"] {
+    for command in ["list", "describe", "members", "lag", "remove-members"] {
         let usage = format!("usage: kafka-group {command} --bootstrap-server HOST:PORT");
         for args in [["help", command], [command, "--help"], [command, "-h"]] {
             let said = start(&args.map(str::to_owned), "");

@@ -7,5 +7,6 @@ mod answers;
 mod command;
 mod harness;
 
+mod lagging;
 mod looking;
 mod removing;

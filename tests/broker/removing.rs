@@ -13,7 +13,7 @@ use kafka_group::{ApiKey, GroupMemberBuilder, LeavePolicy};
 use crate::common::kafka::{Operation, Resource};
 use crate::common::{JavaMember, Kafka, eventually, own_cluster, unique};
 use crate::foreign;
-use crate::harness::{App, SOON, done, member, settled};
+use crate::harness::{App, SOON, done, member, offsets, settled};
 
 /// Longer than any test waits: what happens sooner happens for another reason.
 const NEVER: Duration = Duration::from_secs(300);
@@ -188,6 +188,25 @@ fn a_group_of_java_consumers_is_described() {
     assert_eq!((&subscription.words, &subscription.metadata), (&None, &None));
     let all: Partitions = (0..6).map(|number| (group.topic.as_str(), number)).collect();
     assert_eq!(member.partitions(), Some(&all));
+}
+
+#[test]
+fn what_a_group_has_committed_is_told_with_its_ends_and_its_members() {
+    let group = Group::new();
+    let [ann, bob] = group.start(["ann", "bob"]);
+    let anns = ann.now().unwrap().all;
+    done(ann.handle().commit(offsets(&anns, 0))).unwrap();
+    let admin = admin(group.kafka);
+    assert_eq!(done(admin.committed(&*group.id)).unwrap(), offsets(&anns, 0));
+    let lag = done(admin.lag(&*group.id)).unwrap();
+    assert_eq!((lag.partitions.len(), lag.total()), (6, 0));
+    for told in &lag.partitions {
+        let is_anns = anns.iter().any(|partition| partition == told.partition);
+        assert_eq!(told.end, Ok(0), "{told:?}");
+        assert_eq!(told.lag(), is_anns.then_some(0), "{told:?}");
+        assert_eq!(told.member.as_deref(), Some(if is_anns { "ann" } else { "bob" }));
+    }
+    bob.beats(1);
 }
 
 #[test]

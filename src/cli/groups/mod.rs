@@ -1,6 +1,7 @@
 //! The commands that ask a cluster for its groups.
 
 mod describe;
+mod lag;
 mod list;
 mod options;
 mod remove;
@@ -20,14 +21,16 @@ pub(super) enum Command {
     List,
     Describe,
     Members,
+    Lag,
     RemoveMembers,
 }
 
 impl Command {
-    const ALL: [(&'static str, Self); 4] = [
+    const ALL: [(&'static str, Self); 5] = [
         ("list", Self::List),
         ("describe", Self::Describe),
         ("members", Self::Members),
+        ("lag", Self::Lag),
         ("remove-members", Self::RemoveMembers),
     ];
 
@@ -41,6 +44,7 @@ impl Command {
             Self::List => list::USAGE,
             Self::Describe => describe::USAGE,
             Self::Members => describe::MEMBERS_USAGE,
+            Self::Lag => lag::USAGE,
             Self::RemoveMembers => remove::USAGE,
         }
     }
@@ -75,6 +79,7 @@ pub(super) fn run(
             Command::Describe | Command::Members => {
                 describe::run(&admin, command, &options, console).await
             }
+            Command::Lag => lag::run(&admin, &options, console).await,
             Command::RemoveMembers => remove::run(&admin, &options, console).await,
         }
     });

@@ -152,7 +152,7 @@ impl Options {
 fn takes(command: Command, option: &str) -> bool {
     let own: &[&str] = match command {
         Command::List => &["state", "type", "protocol-type"],
-        Command::Describe | Command::Members => &["group"],
+        Command::Describe | Command::Members | Command::Lag => &["group"],
         Command::RemoveMembers => {
             &["group", "instance-ids", "member-ids", "reason", "require-all", "yes", "dry-run"]
         }

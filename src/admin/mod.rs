@@ -230,6 +230,23 @@ impl Admin {
         self.run(async move { remove::remove(&client, &group, entries, &options).await }).await
     }
 
+    /// Takes out all members that a group has when it is looked at; an entry for each, none for an empty group.
+    ///
+    /// Static members are removed by instance id, dynamic ones by member id. Those that live join again, and so may
+    /// others while this runs: shut them down first. See [`remove_members`](Self::remove_members).
+    ///
+    /// # Errors
+    ///
+    /// As [`remove_members`](Self::remove_members).
+    pub async fn remove_all_members(
+        &self,
+        group: impl Into<String>,
+        options: RemoveOptions,
+    ) -> Result<Vec<RemovedMember>, AdminError> {
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        self.run(async move { remove::remove_all(&client, &group, &options).await }).await
+    }
+
     /// Runs an operation where the client's connections run, for as long as somebody waits for it.
     async fn run<T: Send + 'static>(
         &self,

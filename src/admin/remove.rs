@@ -10,7 +10,7 @@ use super::ask::{Answered, Coordinator, deadline};
 use super::look::look;
 use crate::client::{Client, ClientError, Lane};
 use crate::types::{GroupInstanceId, InvalidInstanceId, MemberId};
-use crate::wire::api::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
+use crate::wire::api::{DescribedMember, LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// The first version that takes several members, and instance ids (KIP-345).
@@ -208,6 +208,33 @@ pub(super) async fn remove(
     }
     let removed = entries.into_iter().zip(outcomes);
     Ok(removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect())
+}
+
+/// Removes all that are members now.
+pub(super) async fn remove_all(
+    client: &Client,
+    group: &str,
+    options: &RemoveOptions,
+) -> Result<Vec<RemovedMember>, AdminError> {
+    let deadline = deadline(client, options.timeout);
+    let (_, described) = look(client, group, deadline).await?;
+    let entries: Vec<_> = described.members.into_iter().map(key).collect();
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reason = options.reason.as_deref().unwrap_or(REASON);
+    let leaving: Vec<_> =
+        entries.iter().map(|key| key.leaving(reason)).collect::<Result<_, _>>()?;
+    let removal = Removal { coordinator: Coordinator { client, group, deadline }, looked: true };
+    let outcomes = removal.remove(leaving, options.one_by_one).await?;
+    let removed = entries.into_iter().zip(outcomes);
+    Ok(removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect())
+}
+
+/// What a member is removed by: brokers take instance ids that Kafka's clients refuse.
+fn key(member: DescribedMember) -> MemberKey {
+    let instance_id = member.group_instance_id.filter(|id| GroupInstanceId::new(&**id).is_ok());
+    instance_id.map_or(MemberKey::MemberId(member.member_id), MemberKey::InstanceId)
 }
 
 /// A removal under way.

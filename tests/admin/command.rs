@@ -235,6 +235,28 @@ async fn a_dry_run_says_who_would_be_removed_and_removes_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn all_members_are_removed_where_that_is_asked_for() {
+    let cluster = cluster();
+    for pod in pods(&cluster).await {
+        pod.close().await;
+    }
+    let args = ["remove-members", "--group", GROUP, "--all"];
+    let said = run(&cluster, &[&args[..], &["--dry-run"]].concat()).await;
+    assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (3, "", 0));
+    let said = answering(&cluster, &args, "yes\n").await;
+    let removed = "MEMBER  OUTCOME\npod-1   removed\npod-2   removed\n";
+    assert_eq!((said.out.as_str(), said.code), (removed, 0));
+    assert_eq!(cluster.group_state(GROUP).as_deref(), Some("Empty"));
+    let said = run(&cluster, &[&args[..], &["--yes"]].concat()).await;
+    assert_eq!((said.out.as_str(), said.code), ("MEMBER  OUTCOME\n", 0), "there is nobody left");
+    let said = run(&cluster, &[&args[..], &["--member-ids", "x"]].concat()).await;
+    assert_eq!(
+        (said.err.as_str(), said.code),
+        ("`--all` and some of them are both asked for\n", 2)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_removed_unless_all_are_members_where_that_is_asked_for() {
     let cluster = cluster();
     let _pods = pods(&cluster).await;
@@ -292,7 +314,10 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
         (&["list", "--format", "eat"], "`--format` takes table or json, not `eat`"),
         (&["describe"], "no `--group` is named"),
         (&["describe", "--group", ""], "`--group`: the name of a group is empty"),
-        (&remove, "no member to remove is named: `--instance-ids a,b` or `--member-ids x,y`"),
+        (
+            &remove,
+            "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, or `--all`",
+        ),
         (
             &[&remove[..], &["--group", "h"]].concat(),
             "members are removed from one group at a time",

@@ -20,6 +20,8 @@ pub(super) struct Options {
     pub(super) protocol_types: Vec<String>,
     /// Those to be removed, in the order in which they are named.
     pub(super) members: Vec<MemberKey>,
+    /// Whether all are to be removed.
+    pub(super) all: bool,
     pub(super) reason: Option<String>,
     pub(super) require_all: bool,
     pub(super) yes: bool,
@@ -49,6 +51,7 @@ impl Default for Options {
             types: Vec::new(),
             protocol_types: Vec::new(),
             members: Vec::new(),
+            all: false,
             reason: None,
             require_all: false,
             yes: false,
@@ -80,6 +83,7 @@ impl Options {
 
     fn set(&mut self, option: &str, arguments: &mut lexopt::Parser) -> Result<(), UsageError> {
         match option {
+            "all" => self.all = true,
             "require-all" => self.require_all = true,
             "yes" => self.yes = true,
             "dry-run" => self.dry_run = true,
@@ -139,8 +143,11 @@ impl Options {
             Self { groups, .. } if groups.len() > 1 && removes => {
                 "members are removed from one group at a time: `--group` is given twice"
             }
-            Self { members, .. } if members.is_empty() && removes => {
-                "no member to remove is named: `--instance-ids a,b` or `--member-ids x,y`"
+            Self { members, all: false, .. } if members.is_empty() && removes => {
+                "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, or `--all`"
+            }
+            Self { members, all: true, .. } if !members.is_empty() => {
+                "`--all` and some of them are both asked for"
             }
             _ => return Ok(()),
         };
@@ -153,9 +160,16 @@ fn takes(command: Command, option: &str) -> bool {
     let own: &[&str] = match command {
         Command::List => &["state", "type", "protocol-type"],
         Command::Describe | Command::Members | Command::Lag => &["group"],
-        Command::RemoveMembers => {
-            &["group", "instance-ids", "member-ids", "reason", "require-all", "yes", "dry-run"]
-        }
+        Command::RemoveMembers => &[
+            "group",
+            "instance-ids",
+            "member-ids",
+            "all",
+            "reason",
+            "require-all",
+            "yes",
+            "dry-run",
+        ],
     };
     own.contains(&option) || ["bootstrap-server", "timeout", "format"].contains(&option)
 }

@@ -14,12 +14,13 @@ use crate::cli::table::{Align, Table, printable};
 
 pub(super) const USAGE: &str = "\
 usage: kafka-group remove-members --bootstrap-server HOST:PORT --group GROUP
-                                  (--instance-ids A,B | --member-ids X,Y)… [OPTION]…
+                                  (--instance-ids A,B | --member-ids X,Y | --all)… [OPTION]…
 
 Takes members out of a group, all in one request: the group rebalances at once to those that are left.
 
   --instance-ids A,B     static members, by their `group.instance.id`
   --member-ids X,Y       any members, by their member ids
+  --all                  all that are members now
   --yes                  does not ask first
   --dry-run              says who would be removed, and removes nobody
   --require-all          removes nobody unless all are members
@@ -67,7 +68,10 @@ pub(super) async fn run(
         Some(reason) => how.reason(reason),
         None => how,
     };
-    let removed = admin.remove_members(name.as_str(), options.members.iter().cloned(), how).await?;
+    let removed = match options.all {
+        true => admin.remove_all_members(name.as_str(), how).await?,
+        false => admin.remove_members(name.as_str(), options.members.iter().cloned(), how).await?,
+    };
     match options.format {
         Format::Table => console.say(format_args!("{}", table(&removed))),
         Format::Json => console.say(format_args!("{}", json(&line(name, &removed)))),
@@ -81,7 +85,8 @@ pub(super) async fn run(
 /// Says who is meant; whether all are members. A question's table goes where the question goes.
 fn preview(group: &GroupDescription, options: &Options, console: &mut Console<'_>) -> bool {
     let found = |key: &MemberKey| group.members.iter().find(|member| is_meant(member, key));
-    let meant: Vec<_> = options.members.iter().filter_map(found).cloned().collect();
+    let named = || options.members.iter().filter_map(found).cloned().collect();
+    let meant: Vec<_> = if options.all { group.members.clone() } else { named() };
     let missing: Vec<_> = options.members.iter().filter(|key| found(key).is_none()).collect();
     let meant = GroupDescription { members: meant, ..group.clone() };
     let table = report::members(std::slice::from_ref(&meant), false);

@@ -190,9 +190,7 @@ pub(super) async fn remove(
 ) -> Result<Vec<RemovedMember>, AdminError> {
     let mut seen = HashSet::new();
     entries.retain(|entry| seen.insert(entry.clone()));
-    let reason = options.reason.as_deref().unwrap_or(REASON);
-    let leaving: Vec<_> =
-        entries.iter().map(|key| key.leaving(reason)).collect::<Result<_, _>>()?;
+    let leaving = leaving(&entries, options)?;
     if leaving.is_empty() {
         return Err(AdminError::Invalid("no member to remove was named".to_owned()));
     }
@@ -206,8 +204,7 @@ pub(super) async fn remove(
     if outcomes.iter().all(|outcome| *outcome == RemoveOutcome::Unknown) {
         removal.is_there().await?;
     }
-    let removed = entries.into_iter().zip(outcomes);
-    Ok(removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect())
+    Ok(each(entries, outcomes))
 }
 
 /// Removes all that are members now.
@@ -222,13 +219,23 @@ pub(super) async fn remove_all(
     if entries.is_empty() {
         return Ok(Vec::new());
     }
-    let reason = options.reason.as_deref().unwrap_or(REASON);
-    let leaving: Vec<_> =
-        entries.iter().map(|key| key.leaving(reason)).collect::<Result<_, _>>()?;
+    let leaving = leaving(&entries, options)?;
     let removal = Removal { coordinator: Coordinator { client, group, deadline }, looked: true };
     let outcomes = removal.remove(leaving, options.one_by_one).await?;
+    Ok(each(entries, outcomes))
+}
+
+fn leaving(
+    entries: &[MemberKey],
+    options: &RemoveOptions,
+) -> Result<Vec<LeavingMember>, AdminError> {
+    let reason = options.reason.as_deref().unwrap_or(REASON);
+    entries.iter().map(|key| key.leaving(reason)).collect()
+}
+
+fn each(entries: Vec<MemberKey>, outcomes: Vec<RemoveOutcome>) -> Vec<RemovedMember> {
     let removed = entries.into_iter().zip(outcomes);
-    Ok(removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect())
+    removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect()
 }
 
 /// What a member is removed by: brokers take instance ids that Kafka's clients refuse.

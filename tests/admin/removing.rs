@@ -318,11 +318,11 @@ async fn all_are_removed_in_one_request_static_ones_by_instance_id() {
         App::start(member(&cluster).group_instance_id("pod")).await,
     ];
     fixed.holds(6).await;
-    let admin = admin(&cluster).await;
+    let (admin, id) = (admin(&cluster).await, dynamic.id());
     let removed = admin.remove_all_members(GROUP, RemoveOptions::default()).await.unwrap();
     let mut keys: Vec<_> = removed.iter().map(|removed| removed.key.clone()).collect();
     keys.sort();
-    assert_eq!(keys, [MemberKey::instance_id("pod"), MemberKey::member_id(dynamic.id())]);
+    assert_eq!(keys, [MemberKey::instance_id("pod"), MemberKey::member_id(id)]);
     assert_eq!(outcomes(&removed), [RemoveOutcome::Removed; 2]);
     assert_eq!(seen(&cluster, ApiKey::LeaveGroup).len(), 1);
 }
@@ -335,5 +335,5 @@ async fn an_empty_group_has_nobody_to_remove_and_no_group_is_an_error() {
     assert_eq!(all().await, Err(AdminError::NoSuchGroup(GROUP.to_owned())));
     App::start(member(&cluster)).await.close().await;
     assert_eq!(all().await, Ok(vec![]));
-    assert!(seen(&cluster, ApiKey::LeaveGroup).len() == 1, "that of the member itself");
+    assert_eq!(seen(&cluster, ApiKey::LeaveGroup).len(), 1, "that of the member itself");
 }

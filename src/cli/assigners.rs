@@ -73,6 +73,13 @@ impl Assigners {
         self
     }
 
+    /// All of them as they are without choices, to read what their members wrote. One that no member could use is left
+    /// out: nobody wrote anything for it.
+    pub(super) fn readers(&self) -> Vec<ErasedAssigner> {
+        let choices = Choices::default();
+        self.known.iter().filter_map(|known| (known.make)(&choices).ok()).collect()
+    }
+
     /// The assigner of this name, which may be asked for with these knobs turned.
     pub(super) fn find(&self, name: &str, turned: &[Knob]) -> Result<&Make, UsageError> {
         let Some(known) = self.known.iter().rev().find(|known| known.name == name) else {

@@ -25,6 +25,7 @@ mod mixed;
 mod moving;
 mod pieces;
 mod refusals;
+mod removing;
 mod settling;
 mod r#static;
 mod topics;

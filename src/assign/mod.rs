@@ -108,7 +108,7 @@ pub(crate) use withhold::keep_claims;
 #[cfg(any(test, feature = "cli", feature = "test-util"))]
 pub(crate) use worth::Worth;
 #[cfg(feature = "cli")]
-pub(crate) use worth::is_near;
+pub(crate) use worth::{Copies, Handover, is_near};
 
 /// Divides the partitions of a group among its members.
 ///

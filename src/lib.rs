@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_auto_cfg))]
 #![warn(clippy::unwrap_used)]
 
+pub mod admin;
 pub mod assign;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -43,7 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pool", &["types", "error", "protocol", "assign", "client", "group"]),
     ("election", &["types", "error", "protocol", "client", "group"]),
     ("admin", &["types", "wire", "error", "assign", "subscription", "client"]),
-    ("cli", &["types", "error", "assign", "admin"]),
+    ("cli", &["types", "error", "assign", "client", "admin"]),
     ("testing", &["types", "wire", "error", "protocol", "membership", "assign", "subscription"]),
 ];
 

@@ -61,6 +61,11 @@ fn a_chain_of_moves_says_who_gives_up_what_for_whom() {
 }
 
 #[test]
+fn copies_show_who_has_the_first_ones() {
+    check("copies.redundant.txt", &["--assigner", "redundant", "copies.json"]);
+}
+
+#[test]
 fn several_files_follow_one_another() {
     check("both.txt", &["--assigner", "sticky", "chain.json", "shop.json"]);
 }

@@ -163,7 +163,6 @@ impl ErasedAssigner {
     }
 
     /// What a member told, for people: JSON where that feature is on, else the bytes. Runs the application's code.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for those who look at a group from outside"))]
     pub(crate) fn show(&self, told: &MetadataPayload) -> Result<String, MetadataError> {
         contained(|| self.work.show(told))
     }

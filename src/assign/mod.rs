@@ -108,7 +108,7 @@ pub(crate) use withhold::keep_claims;
 #[cfg(any(test, feature = "cli", feature = "test-util"))]
 pub(crate) use worth::Worth;
 #[cfg(feature = "cli")]
-pub(crate) use worth::is_near;
+pub(crate) use worth::{Copies, Handover, is_near};
 
 /// Divides the partitions of a group among its members.
 ///
@@ -190,6 +190,8 @@ pub enum RebalanceProtocol {
 }
 
 /// How often a plan gives each partition of each topic that somebody subscribes to.
+///
+/// Of several holders, whoever the plan names first has the first copy, and alone may commit.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Coverage {
@@ -200,7 +202,8 @@ pub enum Coverage {
     Copies(u16),
     /// To one member or to none.
     AtMostOnce,
-    /// To any number of members. Nothing is withheld: two members may hold a partition at one time.
+    /// To any number of members. Nothing is withheld: two members may hold a partition at one time, or both have the
+    /// first copy until the one hears of the other.
     Unchecked,
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::claimants::Claimants;
+use super::model::Model;
 use super::{GroupAssignment, GroupSubscription, MemberRef, PartitionRef, Racks, StickyPlanner};
 
 /// The numbers of one plan.
@@ -26,9 +28,13 @@ pub(crate) struct Worth {
 impl Worth {
     pub(crate) fn of(group: &GroupSubscription, plan: &GroupAssignment) -> Self {
         let mut worth = Self::default();
+        let copies = Copies::of(group, plan);
         for partition in group.partitions() {
             let holders = || plan.holders(partition).filter_map(|holder| group.member(holder));
-            if let Some(owner) = group.owner(partition) {
+            if let Some(copies) = &copies {
+                let handover = copies.handover(plan, partition);
+                worth.moves += handover.from.len().min(handover.to.len()) as u64;
+            } else if let Some(owner) = group.owner(partition) {
                 worth.moves += u64::from(holders().all(|holder| holder != owner));
             }
             if holders().next().is_none() {
@@ -59,6 +65,46 @@ impl Worth {
         self.max = bounds.values().map(|(_, most)| *most).max().unwrap_or(0);
         self.min = bounds.values().map(|(least, _)| *least).min().unwrap_or(0);
         self.spread = bounds.values().map(|(least, most)| most - least).max().unwrap_or(0);
+    }
+}
+
+/// Who had copies of partitions that several members have.
+pub(crate) struct Copies<'g> {
+    model: &'g Model,
+    claimants: Claimants<'g>,
+}
+
+/// Who gives up copies of a partition, and who gets some.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    pub(crate) from: Vec<u32>,
+    pub(crate) to: Vec<u32>,
+}
+
+impl<'g> Copies<'g> {
+    /// None if the plan gives no partition to several members.
+    pub(crate) fn of(group: &'g GroupSubscription, plan: &GroupAssignment) -> Option<Self> {
+        let model = &*group.model;
+        let has_copies = |partition: u32| plan.holder_places(partition).nth(1).is_some();
+        let has_copies = (0..model.partition_count() as u32).any(has_copies);
+        has_copies.then(|| Self { model, claimants: Claimants::of(model) })
+    }
+
+    /// Who had a copy and still subscribes.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_member(&self, member: u32) -> impl Iterator<Item = u32> {
+        let claims = self.model.claims(member).iter().copied();
+        claims.filter(move |claim| self.model.subscribes(member, self.model.topic_of(*claim)))
+    }
+
+    pub(crate) fn handover(&self, plan: &GroupAssignment, partition: PartitionRef<'_>) -> Handover {
+        let place = partition.position() as u32;
+        let topic = self.model.topic_of(place);
+        let had = self.claimants.of_partition(place).iter().copied();
+        let had: Vec<u32> = had.filter(|member| self.model.subscribes(*member, topic)).collect();
+        let to = plan.holder_places(place).filter(|holder| !had.contains(holder)).collect();
+        let has = |member: &u32| plan.holder_places(place).any(|holder| holder == *member);
+        Handover { from: had.into_iter().filter(|member| !has(member)).collect(), to }
     }
 }
 

@@ -35,7 +35,7 @@ type Builtin = (&'static str, &'static [Knob], fn(&Choices) -> Made);
 
 /// The built-in assigners: a line each.
 const BUILTINS: &[Builtin] = &[
-    ("range", &[], |_| ErasedAssigner::new(RangeAssigner::default())),
+    ("range", &[Knob::Racks], range),
     ("roundrobin", &[], |_| ErasedAssigner::new(RoundRobinAssigner::default())),
     ("sticky", &[Knob::Racks, Knob::Slack], eager_sticky),
     ("cooperative-sticky", &[Knob::Racks, Knob::Slack], sticky),
@@ -73,6 +73,13 @@ impl Assigners {
         self
     }
 
+    /// All of them as they are without choices, to read what their members wrote. One that no member could use is left
+    /// out: nobody wrote anything for it.
+    pub(super) fn readers(&self) -> Vec<ErasedAssigner> {
+        let choices = Choices::default();
+        self.known.iter().filter_map(|known| (known.make)(&choices).ok()).collect()
+    }
+
     /// The assigner of this name, which may be asked for with these knobs turned.
     pub(super) fn find(&self, name: &str, turned: &[Knob]) -> Result<&Make, UsageError> {
         let Some(known) = self.known.iter().rev().find(|known| known.name == name) else {
@@ -93,6 +100,15 @@ impl fmt::Debug for Assigners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.known.iter().map(|known| &known.name)).finish()
     }
+}
+
+/// Kafka's range knows one order alone (KIP-881).
+fn range(choices: &Choices) -> Made {
+    let assigner = RangeAssigner::default();
+    ErasedAssigner::new(match choices.racks {
+        Racks::BeforeMoves | Racks::LeadersBeforeMoves => assigner.rack_aware(),
+        _ => assigner,
+    })
 }
 
 fn eager_sticky(choices: &Choices) -> Made {

@@ -1,18 +1,28 @@
 //! Where the command's words go.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
-/// The two ways out. When one of them breaks (a reader that has seen enough), what follows goes nowhere.
+/// The longest answer that is read.
+const LONGEST_ANSWER: u64 = 100;
+
+/// The two ways out, and the way in. When one of the former breaks (a reader that has seen enough), what follows goes
+/// nowhere.
 pub(super) struct Console<'a> {
     out: io::BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
+    answers: Option<&'a mut dyn BufRead>,
     is_broken: bool,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out: io::BufWriter::new(out), err, is_broken: false }
+        Self { out: io::BufWriter::new(out), err, answers: None, is_broken: false }
+    }
+
+    /// Questions are answered by this. Without it, every answer is no.
+    pub(super) fn answered_by(self, answers: &'a mut dyn BufRead) -> Self {
+        Self { answers: Some(answers), ..self }
     }
 
     /// Whether something could not be said.
@@ -30,5 +40,14 @@ impl<'a> Console<'a> {
     pub(super) fn complain(&mut self, words: fmt::Arguments<'_>) {
         let said = self.err.write_fmt(words).and_then(|()| self.err.flush());
         self.is_broken |= said.is_err();
+    }
+
+    /// Asks, where what is asked for does not get into what is said. Whatever is not yes, the end of input too, is no.
+    pub(super) fn ask(&mut self, question: fmt::Arguments<'_>) -> bool {
+        self.complain(question);
+        let Some(answers) = &mut self.answers else { return false };
+        let mut answer = String::new();
+        let read = answers.take(LONGEST_ANSWER).read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES")
     }
 }

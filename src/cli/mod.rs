@@ -29,11 +29,13 @@
 //! }
 //! ```
 //!
-//! `kafka-group plan --help` says what the command can do. It reads files alone: no broker is asked.
+//! `kafka-group help` says what the command can do. `plan` reads files alone; the rest asks a cluster.
 
 mod assigners;
 mod console;
+mod groups;
 mod memory;
+mod partitions;
 mod plan;
 mod table;
 
@@ -47,18 +49,26 @@ pub use memory::CountingAllocator;
 const USAGE: &str = "\
 usage: kafka-group COMMAND …
 
-  plan      plans groups that are described in files, and says who would have what
-  help      says this, or with a command's name what that command can do
+  list            lists the groups of a cluster
+  describe        describes groups: who is in them, who wants what, who has what
+  members         lists the members of groups, by their ids
+  lag             says how far groups are behind the ends of their partitions
+  remove-members  takes members out of a group
+  plan            plans groups that are described in files, and says who would have what
+  help            says this, or with a command's name what that command can do
 ";
 
 /// Runs the command; `args` begin with the program's own name, as those of [`std::env::args_os`] do.
 ///
-/// Blocks until it is done. What it says goes to the standard output, what is wrong to the standard error. The code is
-/// 0 if everything went well, 1 if something of what was asked for could not be done, and 2 if it was not understood
-/// what is asked for.
+/// Blocks until it is done. What it says goes to the standard output, what is wrong and what it asks to the standard
+/// error. The code is 0 if everything went well, 1 if something of what was asked for could not be done, 2 if it was not
+/// understood what is asked for, and 3 if no broker could be reached or this user may not do it.
+///
+/// The trap: it starts a runtime of its own, so it is not to be called within one.
 pub fn run(args: impl IntoIterator<Item = OsString>, assigners: Assigners) -> ExitCode {
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
-    let mut console = Console::new(&mut out, &mut err);
+    let mut answers = std::io::stdin().lock();
+    let mut console = Console::new(&mut out, &mut err).answered_by(&mut answers);
     ExitCode::from(dispatch(args, &assigners, &mut console))
 }
 
@@ -71,31 +81,38 @@ enum UsageError {
     Other(String),
 }
 
+/// What came of a command that was understood.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Outcome {
+    Done,
+    /// Something of what was asked for could not be done.
+    Failed,
+    /// No broker was reached, or it does not let this user do it.
+    OutOfReach,
+}
+
 /// The code to exit with.
 fn dispatch(
     args: impl IntoIterator<Item = OsString>,
     assigners: &Assigners,
     console: &mut Console<'_>,
 ) -> u8 {
-    let done = match command(lexopt::Parser::from_iter(args), assigners, console) {
-        Ok(done) => done,
+    match command(lexopt::Parser::from_iter(args), assigners, console) {
+        Ok(Outcome::Done) if !console.is_broken() => 0,
+        Ok(Outcome::Done | Outcome::Failed) => 1,
+        Ok(Outcome::OutOfReach) => 3,
         Err(error) => {
             console.complain(format_args!("{error}\n"));
-            return 2;
+            2
         }
-    };
-    match done && !console.is_broken() {
-        true => 0,
-        false => 1,
     }
 }
 
-/// Whether all that was asked for was done.
 fn command(
     mut arguments: lexopt::Parser,
     assigners: &Assigners,
     console: &mut Console<'_>,
-) -> Result<bool, UsageError> {
+) -> Result<Outcome, UsageError> {
     use lexopt::Arg::{Long, Short, Value};
 
     let command = match arguments.next()? {
@@ -105,16 +122,28 @@ fn command(
         Some(other) => return Err(other.unexpected().into()),
     };
     match command.to_str() {
-        Some("plan") => plan::run(arguments, assigners, console),
+        Some("plan") => Ok(match plan::run(arguments, assigners, console)? {
+            true => Outcome::Done,
+            false => Outcome::Failed,
+        }),
         Some("version") => {
             console.say(format_args!("kafka-group {}\n", env!("CARGO_PKG_VERSION")));
-            Ok(true)
+            Ok(Outcome::Done)
         }
         Some("help") => {
-            let about = arguments.next()?;
-            let is_plan = matches!(&about, Some(Value(command)) if command == "plan");
-            console.say(format_args!("{}", if is_plan { plan::USAGE } else { USAGE }));
-            Ok(true)
+            let about = match arguments.next()? {
+                Some(Value(command)) => command.into_string().unwrap_or_default(),
+                _ => String::new(),
+            };
+            let usage = match about.as_str() {
+                "plan" => plan::USAGE,
+                about => groups::Command::named(about).map_or(USAGE, groups::Command::usage),
+            };
+            console.say(format_args!("{usage}"));
+            Ok(Outcome::Done)
+        }
+        Some(name) if groups::Command::named(name).is_some() => {
+            groups::run(name, arguments, assigners, console)
         }
         _ => Err(UsageError::Other(format!("no command {command:?}; try `kafka-group help`"))),
     }

@@ -39,6 +39,8 @@ impl fmt::Display for Table {
             let mut line = String::new();
             for ((cell, width), align) in row.iter().zip(&widths).zip(&self.columns) {
                 match align {
+                    // A column without anything is none.
+                    _ if *width == 0 => {}
                     Align::Left => write!(line, "{cell:width$}  ")?,
                     Align::Right => write!(line, "{cell:>width$}  ")?,
                 }

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::GroupMember;
 use crate::assign::{
     AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
 };
+use crate::testing::FakeBroker;
 
 /// What a command said, what it complained of, and its code.
+#[derive(Debug)]
 struct Said {
     out: String,
     err: String,
@@ -255,6 +258,56 @@ fn an_application_brings_its_own_assigner_and_its_metadata() {
     assert!(said.contains("loads could be 1 to 2"), "{said}");
     assert_eq!(plan("own-none", r#""a": {}"#), ": metadata of member `a`: none was sent\n");
     assert_eq!(plan("own-panic", r#""a": {"metadata": 1}"#), ": the assigner panicked: alone\n");
+}
+
+#[test]
+fn an_application_that_brings_its_assigner_sees_what_members_of_a_group_told_it() {
+    let cluster = FakeBroker::start([("t", 2)]).unwrap();
+    let servers = cluster.bootstrap_servers();
+    let member = GroupMember::builder()
+        .bootstrap_servers(&*servers)
+        .group_id("g")
+        .subscribe(["t"])
+        .assigner(Smallest);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut member = runtime.block_on(member.join()).unwrap();
+    runtime.block_on(member.next()).unwrap();
+
+    let args = ["describe", "--bootstrap-server", &servers, "--group", "g"];
+    let stranger = run(&args);
+    assert!(stranger.out.ends_with("  t           0x01\n"), "{stranger:?}");
+    let said = run_with(&Assigners::builtin().with(Smallest), &args);
+    assert!(said.out.ends_with("  t           1\n"), "{said:?}");
+    let said = run_with(
+        &Assigners::builtin().with(Smallest),
+        &[&args[..], &["--format", "json"]].concat(),
+    );
+    let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(line["members"][0]["metadata"], 1);
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+}
+
+/// Gives everything to whoever has the fewest threads.
+struct Smallest;
+
+impl PartitionAssigner<u32> for Smallest {
+    fn name(&self) -> &str {
+        "smallest"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) -> u32 {
+        1
+    }
+
+    fn assign(&self, group: &GroupSubscription<u32>) -> Result<GroupAssignment, AssignError> {
+        let told = group.require_metadata()?;
+        let mut plan = group.plan();
+        let smallest = told.iter().min_by_key(|(_, threads)| **threads).map(|(member, _)| *member);
+        for (member, partition) in smallest.into_iter().cycle().zip(group.partitions()) {
+            plan.give(member, partition);
+        }
+        Ok(plan)
+    }
 }
 
 #[test]

@@ -289,6 +289,11 @@ impl Client {
         Instant::now() + self.0.options.request_timeout
     }
 
+    /// When an operation of many requests that begins now should be over (`default.api.timeout.ms`).
+    pub(crate) fn api_deadline(&self) -> Instant {
+        Instant::now() + self.0.options.api_timeout
+    }
+
     /// Waits between repeated requests (`retry.backoff.ms`); each call another sequence.
     pub(crate) fn retry_backoff(&self) -> Backoff {
         let Inner { options, seeds, .. } = &*self.0;

@@ -46,7 +46,8 @@ impl MemberHandle {
     ///
     /// A commit that meets a rebalance is held until the round has ended; what stayed ours is then sent, and the rest
     /// ends with [`CommitError::NoLongerOwned`]. Partitions that are not ours are refused, since the broker would
-    /// accept them. Dropping the future takes nothing back: the commit goes on. Cancel safe in that sense.
+    /// accept them, and so are those of which another member has the first copy. Dropping the future takes nothing
+    /// back: the commit goes on. Cancel safe in that sense.
     pub async fn commit(&self, offsets: Offsets) -> Result<(), CommitError> {
         if offsets.is_empty() {
             return Ok(());

@@ -39,11 +39,16 @@ pub(super) enum Claim {
 
 impl Dialect {
     pub(super) fn of(assigner: &ErasedAssigner) -> Self {
-        match &**assigner.name() {
+        Self::named(assigner.name(), assigner.codec() == MetadataCodec::Raw)
+    }
+
+    /// By the protocol's name, and whether those who share it write nothing but their own bytes.
+    pub(super) fn named(protocol: &str, raw: bool) -> Self {
+        match protocol {
             "range" | "roundrobin" => Self::Plain,
             "cooperative-sticky" => Self::CooperativeSticky,
             "sticky" => Self::Sticky,
-            _ if assigner.codec() == MetadataCodec::Raw => Self::Raw,
+            _ if raw => Self::Raw,
             _ => Self::Own,
         }
     }

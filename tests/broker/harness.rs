@@ -44,6 +44,7 @@ pub(crate) fn done<T>(asked: impl Future<Output = T>) -> T {
 }
 
 /// Runs this where the applications run.
+#[cfg(feature = "consumer")]
 pub(crate) fn spawn<T: Send + 'static>(
     task: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
@@ -76,6 +77,7 @@ pub(crate) enum Said {
 pub(crate) struct Got {
     pub(crate) added: Partitions,
     pub(crate) all: Partitions,
+    pub(crate) standbys: Partitions,
     pub(crate) generation: Generation,
     pub(crate) leads: bool,
     pub(crate) told: Option<String>,
@@ -303,6 +305,7 @@ fn got(assigned: &Assigned) -> Got {
     Got {
         added: assigned.partitions().clone(),
         all: assigned.all().clone(),
+        standbys: assigned.standbys().clone(),
         generation: assigned.generation(),
         leads: assigned.is_leader(),
         told: assigned.told::<String>().and_then(Result::ok),

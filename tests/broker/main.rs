@@ -12,6 +12,7 @@ mod consuming;
 #[cfg(feature = "consumer")]
 mod cooperative;
 mod coordinator;
+mod copies;
 mod ending;
 mod foreign;
 mod harness;
@@ -24,6 +25,7 @@ mod mixed;
 mod moving;
 mod pieces;
 mod refusals;
+mod removing;
 mod settling;
 mod r#static;
 mod topics;

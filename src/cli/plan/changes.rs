@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Planned;
-use crate::assign::{MemberRef, Model, PartitionRef, is_near};
+use crate::assign::{Copies, Handover, MemberRef, Model, PartitionRef, is_near};
 use crate::cli::table::printable;
 
 /// What a plan changes.
@@ -41,6 +41,8 @@ pub(super) enum Why {
     Balance { had: usize, keeps: usize },
     /// It gets nearer to its member.
     Rack,
+    /// There are to be fewer copies.
+    Enough,
     /// Its owner gets others in its place: what is right for still others, or the assigner's choice.
     Exchange,
 }
@@ -49,11 +51,41 @@ impl Changes {
     pub(super) fn of(planned: &Planned) -> Self {
         let contested = newest_claims(&planned.group.model);
         let mut changes = Self { moves: BTreeMap::new(), unclaimed: 0, doubtful: 0, kept: 0 };
-        let had: Vec<usize> = planned.view.members().map(|member| member.owned().count()).collect();
+        let had: Vec<usize> = planned.had.iter().map(Vec::len).collect();
+        let copies = Copies::of(&planned.view, &planned.timed.plan);
         for partition in planned.view.partitions() {
-            changes.add(planned, partition, &contested, &had);
+            match &copies {
+                Some(copies) => changes.add_copies(planned, partition, copies, &had),
+                None => changes.add(planned, partition, &contested, &had),
+            }
         }
         changes
+    }
+
+    /// Copies that some gave up go to those that got some, one by one.
+    fn add_copies(
+        &mut self,
+        planned: &Planned,
+        partition: PartitionRef<'_>,
+        copies: &Copies<'_>,
+        had: &[usize],
+    ) {
+        let plan = &planned.timed.plan;
+        let Handover { from, to } = copies.handover(plan, partition);
+        self.kept += plan.holders(partition).count() - to.len();
+        self.unclaimed += to.len().saturating_sub(from.len());
+        let place = partition.position() as u32;
+        for (from, at) in from.into_iter().zip(0..) {
+            let to = to.get(at).copied();
+            let keeps = planned.view.members().nth(from as usize).map_or(0, |m| plan.load(m));
+            let had = had.get(from as usize).copied().unwrap_or(0);
+            let why = match to {
+                None => Why::Enough,
+                Some(_) if had > keeps => Why::Balance { had, keeps },
+                Some(_) => Why::Exchange,
+            };
+            self.moves.entry(Move { from: vec![from], to, why }).or_default().push(place);
+        }
     }
 
     fn add(
@@ -96,6 +128,7 @@ impl Why {
             Self::Unsubscribed => format!("{from} subscribes to the topic no more"),
             Self::Contested { generation } => format!("all claim it with generation {generation}"),
             Self::Balance { had, keeps } => format!("{from} had {had} and is to have {keeps}"),
+            Self::Enough => "there are to be fewer copies".to_owned(),
             Self::Rack => "a replica is in the new member's rack".to_owned(),
             Self::Exchange => format!("{from} gets others in its place"),
         }

@@ -19,7 +19,9 @@ use super::UsageError;
 use super::assigners::{Assigners, Make};
 use super::console::Console;
 
-use crate::assign::{ErasedAssigner, GroupSubscription, MetadataCodec, RebalanceProtocol};
+use crate::assign::{
+    Copies, ErasedAssigner, GroupAssignment, GroupSubscription, MetadataCodec, RebalanceProtocol,
+};
 
 pub(super) use options::{Choices, Knob};
 
@@ -48,7 +50,8 @@ A FILE is JSON:
     \"topics\": {\"orders\": 12, \"payments\": {\"partitions\": 2, \"racks\": [[\"a\", \"b\"], [\"b\", \"c\"]]}},
     \"members\": {
       \"one\": {\"subscribes\": [\"orders\", \"payments\"], \"rack\": \"a\", \"instance\": \"pod-1\", \"process\": \"host/7\",
-              \"owned\": {\"orders\": \"0-4,7\", \"payments\": [0]}, \"generation\": 7, \"metadata\": {\"threads\": 8}},
+              \"owned\": {\"orders\": \"0-4,7\", \"payments\": [0]}, \"generation\": 7,
+              \"stands_by\": {\"payments\": [0]}, \"metadata\": {\"threads\": 8}},
       \"two\": {}
     },
     \"weights\": {\"orders\": [1.5, 20]}
@@ -56,7 +59,7 @@ A FILE is JSON:
 
 All but the numbers of partitions may be left out. A member that does not say to what it subscribes takes everything.
 `racks` are those of a partition's replicas, the leader's first. `weights` are of partitions from 0 on, for the sticky
-assigners. Scenario files with numbers in place of names are taken, too.
+assigners. `stands_by` is of what is owned that of which others have the first copy. Scenario files with numbers in place of names are taken, too.
 ";
 
 /// Plans each file; whether all could be planned.
@@ -96,6 +99,8 @@ struct Planned {
     view: GroupSubscription,
     erased: ErasedAssigner,
     timed: Timed,
+    /// Per member what it had and may still have, by place.
+    had: Vec<Vec<u32>>,
 }
 
 /// What is said of one file, or what is wrong with it, to be written behind its name.
@@ -113,12 +118,23 @@ fn plan_file(path: &Path, make: &Make, options: &PlanOptions) -> Result<String, 
     let (model, codec) = (Arc::clone(&group.model), MetadataCodec::preferred());
     let view = GroupSubscription::new(model, nothing, None, codec);
     let assigner = options.assigner.clone();
-    let planned = Planned { name, assigner, group, view, erased, timed };
+    let had = had(&view, &timed.plan);
+    let planned = Planned { name, assigner, group, view, erased, timed, had };
     match (options.format, &options.explain) {
         (Format::Json, _) => Ok(line::of(&planned)),
         (Format::Table, Some(partition)) => explain::of(&planned, partition, &choices),
         (Format::Table, None) => Ok(report::of(&planned, &choices, options.all)),
     }
+}
+
+/// Per member what it validly had; where several have a partition, what it says it had.
+fn had(view: &GroupSubscription, plan: &GroupAssignment) -> Vec<Vec<u32>> {
+    let copies = Copies::of(view, plan);
+    let members = view.members().map(|member| match &copies {
+        Some(copies) => copies.of_member(member.position() as u32).collect(),
+        None => member.owned().map(|partition| partition.position() as u32).collect(),
+    });
+    members.collect()
 }
 
 fn name_of(path: &Path) -> String {

@@ -66,13 +66,14 @@ fn members(planned: &Planned, all: bool) -> String {
         ("HAD", Align::Right),
         ("HAS", Align::Right),
         ("NEW", Align::Right),
+        (if has_copies(planned) { "FIRST" } else { "" }, Align::Right),
         ("FAR", Align::Right),
         ("PARTITIONS", Align::Left),
     ]);
     let most = if all { usize::MAX } else { MOST_LINES };
     for member in view.members().take(most) {
         let places = lists.places(member.position() as u32);
-        let had: Vec<u32> = member.owned().map(|partition| partition.position() as u32).collect();
+        let had = planned.had.get(member.position()).map_or(&[][..], Vec::as_slice);
         let is_new = |place: &&u32| had.binary_search(place).is_err();
         let far = view_partitions(planned, places)
             .filter(|partition| is_near(member, *partition) == Some(false));
@@ -82,11 +83,26 @@ fn members(planned: &Planned, all: bool) -> String {
             had.len().to_string(),
             places.len().to_string(),
             places.iter().filter(is_new).count().to_string(),
+            firsts(planned, member, places),
             far.count().to_string(),
             ranges(&planned.group.model, places, all),
         ]);
     }
     format!("{table}{}", and_more(view.members().len(), most, "members"))
+}
+
+fn has_copies(planned: &Planned) -> bool {
+    matches!(planned.erased.coverage(), Coverage::Copies(_))
+}
+
+/// Of how many partitions a member has the first copy.
+fn firsts(planned: &Planned, member: MemberRef<'_>, places: &[u32]) -> String {
+    if !has_copies(planned) {
+        return String::new();
+    }
+    let place = member.position() as u32;
+    let is_first = |partition: &&u32| planned.timed.plan.first_place(**partition) == Some(place);
+    places.iter().filter(is_first).count().to_string()
 }
 
 /// Who would get what from whom.
@@ -151,10 +167,16 @@ fn verdict(planned: &Planned, choices: &Choices, changes: &Changes, worth: &Wort
         }
     } else {
         line("moves", moved_alone(changes, worth));
-        line(
-            "racks",
-            format!("{} of {} are far from their members", worth.cross_rack, worth.rackable),
-        );
+        if worth.rackable > 0 {
+            line("racks", far(worth));
+        }
+        for few in planned.timed.plan.few_copies(planned.erased.coverage()) {
+            let topic = printable(&few.topic);
+            line(
+                "copies",
+                format!("{topic} has {} of {}: no more subscribe", few.copies, few.wanted),
+            );
+        }
     }
     if let Some(weights) = &choices.weights {
         line("weights", weight_range(planned, weights));
@@ -200,7 +222,7 @@ fn moved_alone(changes: &Changes, worth: &Worth) -> String {
 }
 
 fn racks(worth: &Worth, best: &Best, order: Racks) -> String {
-    let far = format!("{} of {} are far from their members", worth.cross_rack, worth.rackable);
+    let far = far(worth);
     match (order, best.near.cross_rack) {
         (Racks::Ignored, _) => format!("{far}; racks were ignored"),
         (_, least) if least == worth.cross_rack => format!("{far}; as few as balance allows"),
@@ -208,6 +230,10 @@ fn racks(worth: &Worth, best: &Best, order: Racks) -> String {
             format!("{far}; {least} could be, with {} moves", best.near.moves)
         }
     }
+}
+
+fn far(worth: &Worth) -> String {
+    format!("{} of {} are far from their members", worth.cross_rack, worth.rackable)
 }
 
 /// The least and the most that a member bears.

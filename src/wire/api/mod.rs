@@ -23,12 +23,12 @@ use super::{ErrorCode, Layout, ReadError, Reader};
 use crate::types::{GroupInstanceId, MemberId, TopicPartition};
 
 pub(crate) use api_versions::{ApiRange, ApiVersionsRequest, ApiVersionsResponse};
-pub(crate) use describe_groups::DescribeGroupsRequest;
+pub(crate) use describe_groups::{DescribeGroupsRequest, DescribedGroup, DescribedMember};
 pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
 pub(crate) use join_group::{JoinGroupRequest, JoinGroupResponse, JoinedMember};
 pub(crate) use leave_group::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
-pub(crate) use list_groups::ListGroupsRequest;
+pub(crate) use list_groups::{ListGroupsRequest, ListedGroup};
 pub(crate) use list_offsets::{ListOffsetsRequest, ListedOffset, OffsetAt};
 pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, TopicMetadata};
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
@@ -42,9 +42,8 @@ pub(crate) use {
 };
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) use {
-    describe_groups::{DescribedGroup, DescribedMember},
     leave_group::MemberLeft,
-    list_groups::{ListGroupsResponse, ListedGroup},
+    list_groups::ListGroupsResponse,
     offset_fetch::{FetchedOffset, OffsetFetchResponse},
 };
 

@@ -6,7 +6,7 @@
 //! balanced plan: they have it all, and what they get beside it comes on top.
 
 use super::classes::Class;
-use crate::assign::solver::flow::{Cost, Network, NewArc};
+use crate::assign::solver::flow::{Network, NewArc};
 use crate::assign::solver::problem::{NONE, Problem};
 
 /// More than there are copies.
@@ -99,6 +99,22 @@ struct Part {
     groups: Vec<u32>,
 }
 
+impl Part {
+    fn len(&self) -> usize {
+        self.classes.len() + self.groups.len()
+    }
+
+    /// What of it is reached, or not.
+    fn side(&self, reached: &[bool], wanted: bool) -> Self {
+        let (of_classes, of_groups) = reached.split_at(self.classes.len());
+        let pick = |list: &[u32], reached: &[bool]| -> Vec<u32> {
+            let places = list.iter().zip(reached).filter(|(_, reached)| **reached == wanted);
+            places.map(|(item, _)| *item).collect()
+        };
+        Self { classes: pick(&self.classes, of_classes), groups: pick(&self.groups, of_groups) }
+    }
+}
+
 struct Search<'a> {
     problem: &'a Problem<'a>,
     classes: &'a [Class],
@@ -129,11 +145,11 @@ impl<'a> Search<'a> {
         while let Some(part) = parts.pop() {
             let block = self.as_one_block(&part);
             match self.overflow(&part, block) {
-                None => self.add_block(&part, block),
-                Some((full, rest)) => {
+                Some((full, rest)) if rest.len() > 0 => {
                     self.fill_outside(&full, &rest);
                     parts.extend([rest, full]);
                 }
+                _ => self.add_block(&part, block),
             }
         }
     }
@@ -205,43 +221,37 @@ impl<'a> Search<'a> {
         limit: impl Fn(u32) -> u64,
         expected: u64,
     ) -> Option<(Part, Part)> {
-        let nodes = part.classes.len() + part.groups.len();
-        let (source, sink) = (nodes as u32, nodes as u32 + 1);
-        let mut place_of = vec![NONE; self.problem.groups];
-        for (group, place) in part.groups.iter().zip(part.classes.len() as u32..) {
-            place_of[*group as usize] = place;
-        }
-        let any = |room: u64| room.min(u64::from(ANY)) as u32;
-        let mut network = Network::<Cost>::lay(nodes + 2, |lay| {
-            for (class, node) in part.classes.iter().zip(0..) {
-                lay(NewArc::free(source, node, any(self.supply[*class as usize])));
-                let items = self.classes[*class as usize].items.len() as u64;
-                for group in self.takers(*class) {
-                    let place = place_of[*group as usize];
-                    if place != NONE {
-                        let room = items * u64::from(self.sizes[*group as usize]);
-                        lay(NewArc::free(node, place, any(room)));
-                    }
-                }
-            }
-            for (group, node) in part.groups.iter().zip(part.classes.len() as u32..) {
-                lay(NewArc::free(node, sink, any(limit(*group))));
-            }
-        });
+        let source = part.len() as u32;
+        let mut network = self.network(part, limit);
         let supply: u64 = part.classes.iter().map(|class| self.supply[*class as usize]).sum();
-        if supply - network.send(source, sink) == expected {
+        if supply - network.send(source, source + 1) == expected {
             return None;
         }
         let reached = network.reachable_from(source);
-        let pick = |list: &[u32], first: usize, wanted: bool| -> Vec<u32> {
-            let places = list.iter().zip(first..);
-            places.filter(|(_, node)| reached[*node] == wanted).map(|(item, _)| *item).collect()
-        };
-        let side = |wanted| Part {
-            classes: pick(&part.classes, 0, wanted),
-            groups: pick(&part.groups, part.classes.len(), wanted),
-        };
-        Some((side(true), side(false)))
+        Some((part.side(&reached, true), part.side(&reached, false)))
+    }
+
+    /// Classes come first, then groups, source and sink.
+    fn network(&self, part: &Part, limit: impl Fn(u32) -> u64) -> Network {
+        let (source, sink) = (part.len() as u32, part.len() as u32 + 1);
+        let groups = || part.groups.iter().zip(part.classes.len() as u32..);
+        let mut node_of = vec![NONE; self.problem.groups];
+        groups().for_each(|(group, node)| node_of[*group as usize] = node);
+        let any = |room: u64| room.min(u64::from(ANY)) as u32;
+        Network::lay(part.len() + 2, |lay| {
+            for (class, node) in part.classes.iter().zip(0..) {
+                lay(NewArc::free(source, node, any(self.supply[*class as usize])));
+                let items = self.classes[*class as usize].items.len() as u64;
+                let groups = self.takers(*class).iter();
+                for group in groups.filter(|group| node_of[**group as usize] != NONE) {
+                    let room = any(items * u64::from(self.sizes[*group as usize]));
+                    lay(NewArc::free(node, node_of[*group as usize], room));
+                }
+            }
+            for (group, node) in groups() {
+                lay(NewArc::free(node, sink, any(limit(*group))));
+            }
+        })
     }
 
     fn takers(&self, class: u32) -> &'a [u32] {

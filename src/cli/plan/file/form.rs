@@ -72,6 +72,9 @@ pub(super) struct MemberForm {
     pub(super) generation: i32,
     #[serde(default)]
     pub(super) owned: OwnedForm,
+    /// Of which of that others have the first copy.
+    #[serde(default)]
+    pub(super) stands_by: OwnedForm,
     /// What it tells the assigner.
     pub(super) metadata: Option<serde_json::Value>,
 }

@@ -103,7 +103,7 @@ impl GroupFile {
                 process: member.process.as_deref().map(Arc::from),
                 topics: subscriptions.of_member(member, &self.topics),
                 claims,
-                standbys: Vec::new(),
+                standbys: self.claims(&member.stands_by).0,
                 generation: Generation(member.generation),
                 holds,
                 column: told(member, version),
@@ -115,7 +115,8 @@ impl GroupFile {
 
     /// How many partitions members claim, as far as there are such.
     fn claim_count(&self) -> u64 {
-        let owned = self.form.members.0.iter().map(|member| &member.owned);
+        let owned =
+            self.form.members.0.iter().flat_map(|member| [&member.owned, &member.stands_by]);
         owned.flat_map(|owned| self.known_runs(owned)).map(|(_, run)| u64::from(run.length)).sum()
     }
 
@@ -224,10 +225,11 @@ fn check_member(form: &Form, member: &MemberForm) -> Result<(), Fault> {
             return fault("rack", format!("rack {place}, of {}", form.racks.len()));
         }
     }
-    if let OwnedForm::ByPlace(runs) = &member.owned {
+    for (key, owned) in [("owned", &member.owned), ("stands_by", &member.stands_by)] {
+        let OwnedForm::ByPlace(runs) = owned else { continue };
         let count = form.topics.0.len();
         if let Some(run) = runs.iter().find(|run| run.topic as usize >= count) {
-            return fault("owned", format!("topic {}, of {count} topics", run.topic));
+            return fault(key, format!("topic {}, of {count} topics", run.topic));
         }
     }
     Ok(())

@@ -98,7 +98,7 @@ fn what_points_nowhere_is_said_with_its_line() {
         (r#"{"id": "b", "rack": true}"#, ":7: a rack's name, or its place in `racks`"),
         (
             r#"{"id": "b", "racks": "x"}"#,
-            ":7: unknown field `racks`, expected one of `id`, `instance`, `rack`, `process`, `sub`, `subscribes`, `generation`, `owned`, `metadata`",
+            ":7: unknown field `racks`, expected one of `id`, `instance`, `rack`, `process`, `sub`, `subscribes`, `generation`, `owned`, `stands_by`, `metadata`",
         ),
         (r#"{"id": 7}"#, ":7: invalid type: integer `7`, expected a string"),
         (r#"{}"#, ":7: missing field `id`"),

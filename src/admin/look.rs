@@ -1,0 +1,59 @@
+//! What a group is now.
+
+use tokio::time::Instant;
+
+use super::ask::Coordinator;
+use super::{AdminError, GroupType};
+use crate::client::{Client, ClientError, Lane, Target};
+use crate::types::Node;
+use crate::wire::ErrorCode;
+use crate::wire::api::{DescribeGroupsRequest, DescribedGroup, ListGroupsRequest};
+
+/// Asks a group's coordinator for it. A group of another protocol, and one that does not exist, are errors.
+pub(super) async fn look(
+    client: &Client,
+    group: &str,
+    deadline: Instant,
+) -> Result<(Node, DescribedGroup), AdminError> {
+    let coordinator = Coordinator { client, group, deadline };
+    let request = DescribeGroupsRequest { group_ids: vec![group.to_owned()] };
+    let asked = coordinator.ask(Lane::Metadata, &request, |answer| {
+        answer.groups.first().map_or(ErrorCode::None, |described| described.error)
+    });
+    let failed = |error| AdminError::of(group, "DESCRIBE", error);
+    let answered = asked.await.map_err(failed)?;
+    let described = answered.answer.groups.into_iter().find(|found| found.group_id == group);
+    match described {
+        // Below version 6 a group that does not exist is dead without an error.
+        Some(described) if described.error.is_none() && described.state != "Dead" => {
+            Ok((answered.by, described))
+        }
+        Some(DescribedGroup { error, .. })
+            if !error.is_none() && error != ErrorCode::GroupIdNotFound =>
+        {
+            Err(failed(coordinator.refused::<DescribeGroupsRequest>(error)))
+        }
+        _ => Err(not_classic(client, group, &answered.by, deadline).await.map_err(failed)?),
+    }
+}
+
+/// What a group is that is not found as a classic one: the list says whether it is of another type.
+async fn not_classic(
+    client: &Client,
+    group: &str,
+    coordinator: &Node,
+    deadline: Instant,
+) -> Result<AdminError, ClientError> {
+    let deadline = deadline.min(client.request_deadline());
+    let to = Target::Node(coordinator.id);
+    let listed = client.send(to, Lane::Metadata, ListGroupsRequest, deadline).await?;
+    let found = listed.groups.into_iter().find(|listed| listed.group_id == group);
+    let group_type = found.and_then(|listed| Some(GroupType::from(listed.group_type?.as_str())));
+    let group = group.to_owned();
+    Ok(match group_type {
+        Some(group_type) if group_type != GroupType::Classic => {
+            AdminError::NotClassic { group, group_type }
+        }
+        _ => AdminError::NoSuchGroup(group),
+    })
+}

@@ -1,0 +1,107 @@
+//! `kafka-group list`.
+
+use serde::Serialize;
+
+use super::options::{Format, Options};
+use super::show::json;
+use super::{Outcome, failure, one_line, worse};
+use crate::admin::{Admin, AdminError, GroupList, ListOptions};
+use crate::cli::console::Console;
+use crate::cli::table::{Align, Table, printable};
+
+pub(super) const USAGE: &str = "\
+usage: kafka-group list --bootstrap-server HOST:PORT [OPTION]…
+
+Lists the groups of a cluster, of all types. Every broker is asked; those that do not tell are named.
+
+  --state S,S            only groups in one of these states: Stable, Empty, PreparingRebalance, …
+  --type T,T             only groups of one of these types: classic, consumer, share, streams
+  --protocol-type P,P    only groups of one of these protocol types: consumer, connect, …
+  --format json          one line of JSON instead of a table
+  --timeout SECONDS      how long it may take; 15 s unless told otherwise
+
+Groups that this user may not DESCRIBE are missing without a word: brokers tell nothing of them.
+";
+
+#[derive(Serialize)]
+struct Line<'a> {
+    groups: Vec<Group<'a>>,
+    failed: Vec<Failed>,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    group: &'a str,
+    state: Option<&'a str>,
+    #[serde(rename = "type")]
+    group_type: Option<&'a str>,
+    protocol_type: &'a str,
+    coordinator: i32,
+}
+
+#[derive(Serialize)]
+struct Failed {
+    broker: i32,
+    error: String,
+}
+
+pub(super) async fn run(
+    admin: &Admin,
+    options: &Options,
+    console: &mut Console<'_>,
+) -> Result<Outcome, AdminError> {
+    let wanted = ListOptions::default()
+        .states(options.states.iter().cloned())
+        .types(options.types.iter().cloned())
+        .protocol_types(options.protocol_types.iter().cloned());
+    let list = admin.list_groups(wanted).await?;
+    match options.format {
+        Format::Table => console.say(format_args!("{}", table(&list))),
+        Format::Json => console.say(format_args!("{}", json(&line(&list)))),
+    }
+    let mut outcome = Outcome::Done;
+    for (broker, error) in &list.failed {
+        console.complain(format_args!("broker {broker}: {}\n", one_line(error)));
+        // If others have told something, something was reached.
+        let told = !list.groups.is_empty();
+        outcome = worse(outcome, if told { Outcome::Failed } else { failure(error) });
+    }
+    Ok(outcome)
+}
+
+fn table(list: &GroupList) -> Table {
+    let mut table = Table::new(&[
+        ("GROUP", Align::Left),
+        ("STATE", Align::Left),
+        ("TYPE", Align::Left),
+        ("PROTOCOL-TYPE", Align::Left),
+        ("COORDINATOR", Align::Right),
+    ]);
+    for group in &list.groups {
+        let state = group.state.as_ref().map_or("-", |state| state.as_str());
+        let group_type = group.group_type.as_ref().map_or("-", |kind| kind.as_str());
+        let protocol_type = if group.protocol_type.is_empty() { "-" } else { &group.protocol_type };
+        table.row(vec![
+            printable(&group.group_id),
+            printable(state),
+            printable(group_type),
+            printable(protocol_type),
+            group.coordinator.to_string(),
+        ]);
+    }
+    table
+}
+
+fn line(list: &GroupList) -> Line<'_> {
+    let groups = list.groups.iter().map(|group| Group {
+        group: &group.group_id,
+        state: group.state.as_ref().map(|state| state.as_str()),
+        group_type: group.group_type.as_ref().map(|kind| kind.as_str()),
+        protocol_type: &group.protocol_type,
+        coordinator: group.coordinator.0,
+    });
+    let failed = list.failed.iter();
+    let failed =
+        failed.map(|(broker, error)| Failed { broker: broker.0, error: error.to_string() });
+    Line { groups: groups.collect(), failed: failed.collect() }
+}

@@ -1,0 +1,147 @@
+//! The commands that ask a cluster for its groups.
+
+mod describe;
+mod lag;
+mod list;
+mod options;
+mod remove;
+mod report;
+mod show;
+
+use self::options::Options;
+use super::console::Console;
+use super::table::printable;
+use super::{Assigners, Outcome, UsageError};
+use crate::admin::{Admin, AdminError, GroupDescription};
+use crate::client::{ClientError, ClientOptions};
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Command {
+    List,
+    Describe,
+    Members,
+    Lag,
+    RemoveMembers,
+}
+
+impl Command {
+    const ALL: [(&'static str, Self); 5] = [
+        ("list", Self::List),
+        ("describe", Self::Describe),
+        ("members", Self::Members),
+        ("lag", Self::Lag),
+        ("remove-members", Self::RemoveMembers),
+    ];
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, command)| command)
+    }
+
+    /// What `--help` says.
+    pub(super) fn usage(self) -> &'static str {
+        match self {
+            Self::List => list::USAGE,
+            Self::Describe => describe::USAGE,
+            Self::Members => describe::MEMBERS_USAGE,
+            Self::Lag => lag::USAGE,
+            Self::RemoveMembers => remove::USAGE,
+        }
+    }
+}
+
+/// Does what is asked for, on a runtime of its own.
+pub(super) fn run(
+    name: &str,
+    arguments: lexopt::Parser,
+    assigners: &Assigners,
+    console: &mut Console<'_>,
+) -> Result<Outcome, UsageError> {
+    let Some(command) = Command::named(name) else {
+        return Err(UsageError::Other(format!("no command {name:?}")));
+    };
+    let Some(options) = Options::read(command, arguments)? else {
+        console.say(format_args!("{}", command.usage()));
+        return Ok(Outcome::Done);
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            console.complain(format_args!("no runtime: {error}\n"));
+            return Ok(Outcome::Failed);
+        }
+    };
+    let done = runtime.block_on(async {
+        let admin = connect(&options, assigners).await?;
+        match command {
+            Command::List => list::run(&admin, &options, console).await,
+            Command::Describe | Command::Members => {
+                describe::run(&admin, command, &options, console).await
+            }
+            Command::Lag => lag::run(&admin, &options, console).await,
+            Command::RemoveMembers => remove::run(&admin, &options, console).await,
+        }
+    });
+    match done {
+        Ok(outcome) => Ok(outcome),
+        Err(error) if is_usage(&error) => Err(UsageError::Other(error.to_string())),
+        Err(error) => {
+            console.complain(format_args!("{}\n", one_line(&error)));
+            Ok(failure(&error))
+        }
+    }
+}
+
+async fn connect(options: &Options, assigners: &Assigners) -> Result<Admin, AdminError> {
+    let client = ClientOptions::new(&*options.bootstrap_server)
+        .client_id("kafka-group-cli")
+        .api_timeout(options.timeout)
+        .request_timeout(options.timeout);
+    Ok(Admin::connect(client).await?.knowing(assigners.readers()))
+}
+
+/// Describes each group that is asked for; what is wrong with the others is said.
+async fn described(
+    admin: &Admin,
+    options: &Options,
+    console: &mut Console<'_>,
+) -> (Vec<GroupDescription>, Outcome) {
+    let (mut groups, mut outcome) = (Vec::new(), Outcome::Done);
+    for (_, described) in admin.describe_groups(options.groups.iter().cloned()).await {
+        match described {
+            Ok(group) => groups.push(group),
+            Err(error) => {
+                console.complain(format_args!("{}\n", one_line(&error)));
+                outcome = worse(outcome, failure(&error));
+            }
+        }
+    }
+    (groups, outcome)
+}
+
+/// Whether what was asked for makes no sense.
+fn is_usage(error: &AdminError) -> bool {
+    let invalid = matches!(error, AdminError::Client(ClientError::InvalidOption { .. }));
+    invalid || matches!(error, AdminError::Invalid(_))
+}
+
+fn failure(error: &AdminError) -> Outcome {
+    match error.is_out_of_reach() {
+        true => Outcome::OutOfReach,
+        false => Outcome::Failed,
+    }
+}
+
+fn worse(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Outcome::OutOfReach, _) | (_, Outcome::OutOfReach) => Outcome::OutOfReach,
+        (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
+        (Outcome::Done, Outcome::Done) => Outcome::Done,
+    }
+}
+
+/// Names in errors may hold anything.
+fn one_line(error: &AdminError) -> String {
+    printable(&error.to_string())
+}

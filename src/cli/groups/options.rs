@@ -1,0 +1,198 @@
+//! What the command line says about groups.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::Command;
+use crate::admin::{GroupState, GroupType, MemberKey};
+use crate::cli::UsageError;
+use crate::types::GroupInstanceId;
+
+/// What is asked for.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) bootstrap_server: String,
+    pub(super) timeout: Duration,
+    pub(super) format: Format,
+    pub(super) groups: Vec<String>,
+    pub(super) states: Vec<GroupState>,
+    pub(super) types: Vec<GroupType>,
+    pub(super) protocol_types: Vec<String>,
+    /// Those to be removed, in the order in which they are named.
+    pub(super) members: Vec<MemberKey>,
+    /// Whether all are to be removed.
+    pub(super) all: bool,
+    pub(super) reason: Option<String>,
+    pub(super) require_all: bool,
+    pub(super) yes: bool,
+    pub(super) dry_run: bool,
+}
+
+/// How groups are printed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Format {
+    #[default]
+    Table,
+    /// A line a group.
+    Json,
+}
+
+/// The longest time that a command may be given.
+const LONGEST: u64 = 24 * 60 * 60;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            bootstrap_server: String::new(),
+            timeout: Duration::from_secs(15),
+            format: Format::default(),
+            groups: Vec::new(),
+            states: Vec::new(),
+            types: Vec::new(),
+            protocol_types: Vec::new(),
+            members: Vec::new(),
+            all: false,
+            reason: None,
+            require_all: false,
+            yes: false,
+            dry_run: false,
+        }
+    }
+}
+
+impl Options {
+    /// Reads what follows the command's name; none where help is asked for.
+    pub(super) fn read(
+        command: Command,
+        mut arguments: lexopt::Parser,
+    ) -> Result<Option<Self>, UsageError> {
+        use lexopt::Arg::{Long, Short};
+
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next()? {
+            let option = match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long(option) if takes(command, option) => option.to_owned(),
+                other => return Err(other.unexpected().into()),
+            };
+            options.set(&option, &mut arguments)?;
+        }
+        options.check(command)?;
+        Ok(Some(options))
+    }
+
+    fn set(&mut self, option: &str, arguments: &mut lexopt::Parser) -> Result<(), UsageError> {
+        match option {
+            "all" => self.all = true,
+            "require-all" => self.require_all = true,
+            "yes" => self.yes = true,
+            "dry-run" => self.dry_run = true,
+            _ => self.set_to(option, text(arguments.value()?)?)?,
+        }
+        Ok(())
+    }
+
+    fn set_to(&mut self, option: &str, value: String) -> Result<(), UsageError> {
+        let listed = || value.split(',').map(str::trim);
+        match option {
+            "bootstrap-server" => self.bootstrap_server = value,
+            "timeout" => self.timeout = seconds(&value)?,
+            "format" => self.format = format(&value)?,
+            "state" => self.states.extend(listed().map(GroupState::from)),
+            "type" => self.types.extend(listed().map(GroupType::from)),
+            "protocol-type" => self.protocol_types.extend(listed().map(str::to_owned)),
+            "instance-ids" => {
+                for id in listed() {
+                    GroupInstanceId::new(id).map_err(|why| wrong(option, id, &why.to_string()))?;
+                    self.name(MemberKey::instance_id(id));
+                }
+            }
+            "member-ids" => {
+                for id in listed() {
+                    if id.is_empty() {
+                        return Err(wrong(option, id, "is empty"));
+                    }
+                    self.name(MemberKey::member_id(id));
+                }
+            }
+            "reason" => self.reason = Some(value),
+            _ => self.groups.push(value),
+        }
+        Ok(())
+    }
+
+    /// Whoever is named twice is removed once.
+    fn name(&mut self, member: MemberKey) {
+        if !self.members.contains(&member) {
+            self.members.push(member);
+        }
+    }
+
+    fn check(&self, command: Command) -> Result<(), UsageError> {
+        let removes = command == Command::RemoveMembers;
+        let problem = match self {
+            Self { bootstrap_server, .. } if bootstrap_server.is_empty() => {
+                "`--bootstrap-server` is missing; write `--bootstrap-server host:9092`"
+            }
+            Self { groups, .. } if groups.is_empty() && command != Command::List => {
+                "no `--group` is named"
+            }
+            Self { groups, .. } if groups.iter().any(String::is_empty) => {
+                "`--group`: the name of a group is empty"
+            }
+            Self { groups, .. } if groups.len() > 1 && removes => {
+                "members are removed from one group at a time: `--group` is given twice"
+            }
+            Self { members, all: false, .. } if members.is_empty() && removes => {
+                "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, or `--all`"
+            }
+            Self { members, all: true, .. } if !members.is_empty() => {
+                "`--all` and some of them are both asked for"
+            }
+            _ => return Ok(()),
+        };
+        Err(UsageError::Other(problem.to_owned()))
+    }
+}
+
+/// Whether a command knows an option.
+fn takes(command: Command, option: &str) -> bool {
+    let own: &[&str] = match command {
+        Command::List => &["state", "type", "protocol-type"],
+        Command::Describe | Command::Members | Command::Lag => &["group"],
+        Command::RemoveMembers => &[
+            "group",
+            "instance-ids",
+            "member-ids",
+            "all",
+            "reason",
+            "require-all",
+            "yes",
+            "dry-run",
+        ],
+    };
+    own.contains(&option) || ["bootstrap-server", "timeout", "format"].contains(&option)
+}
+
+fn wrong(option: &str, id: &str, why: &str) -> UsageError {
+    UsageError::Other(format!("`--{option}`: {id:?} {why}"))
+}
+
+fn text(value: OsString) -> Result<String, UsageError> {
+    value.into_string().map_err(|value| UsageError::Other(format!("{value:?} is no text")))
+}
+
+fn seconds(value: &str) -> Result<Duration, UsageError> {
+    let seconds = value.parse().ok().filter(|seconds| (1..=LONGEST).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        UsageError::Other(format!("`--timeout` takes 1 to {LONGEST} seconds, not {value:?}"))
+    })
+}
+
+fn format(name: &str) -> Result<Format, UsageError> {
+    match name {
+        "table" => Ok(Format::Table),
+        "json" => Ok(Format::Json),
+        _ => Err(UsageError::Other(format!("`--format` takes table or json, not `{name}`"))),
+    }
+}

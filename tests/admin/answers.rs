@@ -1,0 +1,51 @@
+//! Answers of brokers, written by hand, for groups that no member of ours makes.
+
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
+use kafka_protocol::messages::list_groups_response::ListedGroup;
+use kafka_protocol::messages::{DescribeGroupsResponse, ListGroupsResponse};
+use kafka_protocol::protocol::{Encodable, StrBytes};
+
+use crate::harness::GROUP;
+
+pub(crate) fn text(text: &str) -> StrBytes {
+    StrBytes::from_string(text.to_owned())
+}
+
+/// To DescribeGroups in version 6: our group, stable, of this type and with this assigner.
+pub(crate) fn described(
+    protocol_type: &str,
+    protocol: &str,
+    members: Vec<DescribedGroupMember>,
+) -> Bytes {
+    let group = DescribedGroup::default()
+        .with_group_id(text(GROUP).into())
+        .with_group_state(text("Stable"))
+        .with_protocol_type(text(protocol_type))
+        .with_protocol_data(text(protocol))
+        .with_members(members);
+    encoded(&DescribeGroupsResponse::default().with_groups(vec![group]), 6)
+}
+
+/// A member that wrote this, and was given this.
+pub(crate) fn wrote(id: &str, subscription: &[u8], assignment: &[u8]) -> DescribedGroupMember {
+    DescribedGroupMember::default()
+        .with_member_id(text(id))
+        .with_client_id(text("app"))
+        .with_client_host(text("/10.0.0.7"))
+        .with_member_metadata(Bytes::copy_from_slice(subscription))
+        .with_member_assignment(Bytes::copy_from_slice(assignment))
+}
+
+/// To ListGroups in version 5: our group as one of this type.
+pub(crate) fn listed_as(group_type: &str) -> Bytes {
+    let group =
+        ListedGroup::default().with_group_id(text(GROUP).into()).with_group_type(text(group_type));
+    encoded(&ListGroupsResponse::default().with_groups(vec![group]), 5)
+}
+
+fn encoded(message: &impl Encodable, version: i16) -> Bytes {
+    let mut body = BytesMut::new();
+    message.encode(&mut body, version).unwrap();
+    body.freeze()
+}

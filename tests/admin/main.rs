@@ -1,0 +1,12 @@
+//! Groups looked at and changed from outside, against fake clusters.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod answers;
+#[cfg(feature = "cli")]
+mod command;
+mod harness;
+
+mod lagging;
+mod looking;
+mod removing;

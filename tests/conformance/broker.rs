@@ -198,6 +198,19 @@ impl Broker {
         listed
     }
 
+    /// Waits until there is a group. Kafka shows what it has committed to its log, which for a group without members is
+    /// what others have written behind it.
+    pub(crate) async fn until_listed(&self) {
+        for _ in 0..500 {
+            let answer = self.send("admin", 4, ListGroupsRequest::default()).answer().await;
+            if answer.groups.iter().any(|group| group.group_id.as_str() == self.group) {
+                return;
+            }
+            self.pass(10).await;
+        }
+        panic!("the group is not listed");
+    }
+
     /// The offsets of these partitions, or of all that have one: partition, offset, metadata, error.
     pub(crate) async fn fetch(
         &mut self,

@@ -52,6 +52,7 @@ async fn an_unknown_group_is_an_error_from_version_6_on(broker: &mut Broker) {
 async fn an_id_that_is_handed_out_makes_the_group(broker: &mut Broker) {
     let mut ann = broker.member("ann");
     assert_eq!(ann.join(broker).await.error, ErrorCode::MemberIdRequired);
+    broker.until_listed().await;
     let described = broker.describe().await;
     assert_eq!((described.state.as_str(), described.members.len()), ("Empty", 0));
     assert!(broker.list(5, &[]).await.is_some());

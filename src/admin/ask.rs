@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::client::{Client, ClientError, Lane, Target};
+use crate::client::{Client, ClientError, Lane, passes};
 use crate::types::Node;
 use crate::wire::{ErrorCode, Request};
 
@@ -37,7 +37,9 @@ impl Coordinator<'_> {
         let mut backoff = self.client.retry_backoff();
         let mut again = false;
         loop {
-            let trouble = match self.once(lane, request.clone()).await {
+            let asked =
+                self.client.ask_coordinator(self.group, lane, request.clone(), self.deadline);
+            let trouble = match asked.await {
                 Ok((by, answer)) => match error_of(&answer) {
                     code if passes(code) => {
                         self.client.forget_coordinator(self.group, by.id);
@@ -62,22 +64,7 @@ impl Coordinator<'_> {
 
     /// The error of an answer, for whoever asked.
     pub(super) fn refused<R: Request>(&self, code: ErrorCode) -> ClientError {
-        let subject = format!("group `{}`", self.group).into();
-        ClientError::Refused { api: R::API, code, subject }
-    }
-
-    async fn once<R: Request + Sync>(
-        &self,
-        lane: Lane,
-        request: R,
-    ) -> Result<(Node, R::Response), ClientError> {
-        let node = self.client.coordinator(self.group, self.deadline).await?;
-        let deadline = self.deadline.min(self.client.request_deadline());
-        let outcome = self.client.send(Target::Node(node.id), lane, request, deadline).await;
-        if matches!(&outcome, Err(error) if error.has_lost_the_broker()) {
-            self.client.forget_coordinator(self.group, node.id);
-        }
-        Ok((node, outcome?))
+        ClientError::of_group(R::API, code, self.group)
     }
 }
 
@@ -89,17 +76,6 @@ pub(super) fn deadline(client: &Client, timeout: Option<Duration>) -> Instant {
         Some(timeout) => Instant::now() + timeout.min(LONGEST),
         None => client.api_deadline(),
     }
-}
-
-/// Whether a later try, or another broker, may say something else.
-pub(super) fn passes(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::CoordinatorLoadInProgress
-            | ErrorCode::CoordinatorNotAvailable
-            | ErrorCode::NotCoordinator
-            | ErrorCode::RequestTimedOut
-    )
 }
 
 fn may_have_been_seen(error: &ClientError) -> bool {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use super::ask::{deadline, passes};
+use super::ask::deadline;
 use super::{AdminError, GroupState, GroupType};
-use crate::client::{ApiKey, Client, ClientError, Lane, Target, Topics};
+use crate::client::{ApiKey, Client, ClientError, Lane, Target, Topics, passes};
 use crate::types::NodeId;
 use crate::wire::api::{ListGroupsRequest, ListedGroup};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::Mutex as Turn;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::ClientError;
 use super::brokers::Brokers;
 use super::pool::{Broker, Lane};
+use super::{ClientError, passes};
 use crate::types::{Node, NodeId};
 use crate::wire::api::FindCoordinatorRequest;
 use crate::wire::{ApiKey, ErrorCode};
@@ -115,7 +115,9 @@ async fn search(
             Ok(answer) => match (answer.error, answer.coordinator) {
                 (ErrorCode::None, Some(node)) => return Ok(node),
                 (ErrorCode::None, None) => refused(group, ErrorCode::CoordinatorNotAvailable),
-                (code, _) if passes(code) => refused(group, code),
+                (code, _) if passes(code) || code == ErrorCode::LeaderNotAvailable => {
+                    refused(group, code)
+                }
                 (code, _) => return Err(refused(group, code)),
             },
             Err(error @ ClientError::TimedOut { .. }) => {
@@ -135,21 +137,5 @@ async fn search(
 }
 
 fn refused(group: &str, code: ErrorCode) -> ClientError {
-    ClientError::Refused {
-        api: ApiKey::FindCoordinator,
-        code,
-        subject: format!("group `{group}`").into(),
-    }
-}
-
-/// Whether another broker, or the same one later, may say something else.
-fn passes(code: ErrorCode) -> bool {
-    matches!(
-        code,
-        ErrorCode::CoordinatorNotAvailable
-            | ErrorCode::CoordinatorLoadInProgress
-            | ErrorCode::NotCoordinator
-            | ErrorCode::RequestTimedOut
-            | ErrorCode::LeaderNotAvailable
-    )
+    ClientError::of_group(ApiKey::FindCoordinator, code, group)
 }

@@ -100,6 +100,11 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// What a broker refused about a group.
+    pub(crate) fn of_group(api: ApiKey, code: ErrorCode, group: &str) -> Self {
+        Self::Refused { api, code, subject: format!("group `{group}`").into() }
+    }
+
     /// Whether the same request may succeed later, or at another broker.
     pub fn is_retriable(&self) -> bool {
         match self {
@@ -124,6 +129,17 @@ impl ClientError {
     pub(crate) fn has_lost_the_broker(&self) -> bool {
         matches!(self, Self::Disconnected { .. } | Self::TimedOut { .. } | Self::UnknownNode(_))
     }
+}
+
+/// Whether a coordinator that answers so, or another broker in its place, may say something else later.
+pub(crate) fn passes(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::CoordinatorLoadInProgress
+            | ErrorCode::CoordinatorNotAvailable
+            | ErrorCode::NotCoordinator
+            | ErrorCode::RequestTimedOut
+    )
 }
 
 /// One broker that was tried, and what happened.

@@ -37,6 +37,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub(crate) use backoff::Backoff;
+pub(crate) use error::passes;
 pub use error::{Attempt, ClientError, ConnectionError};
 pub(crate) use groups::GroupNature;
 pub(crate) use metadata::{Interest, Topics};
@@ -184,11 +185,31 @@ impl Client {
             Target::Coordinator(group) => {
                 let node = self.coordinator(group, deadline).await?;
                 let outcome = self.send_to(&node, lane, request, deadline).await;
-                if matches!(&outcome, Err(error) if error.has_lost_the_broker()) {
-                    self.forget_coordinator(group, node.id);
-                }
+                self.forget_if_lost(group, node.id, &outcome);
                 outcome
             }
+        }
+    }
+
+    /// Asks the coordinator of a group, and says who that was. Unlike the deadline, which bounds the search for it, the
+    /// answer is waited for no longer than `request.timeout.ms`. Cancel safe.
+    pub(crate) async fn ask_coordinator<R: Request + Sync>(
+        &self,
+        group: &str,
+        lane: Lane,
+        request: R,
+        deadline: Instant,
+    ) -> Result<(Node, R::Response), ClientError> {
+        let node = self.coordinator(group, deadline).await?;
+        let patience = deadline.min(self.request_deadline());
+        let outcome = self.send(Target::Node(node.id), lane, request, patience).await;
+        self.forget_if_lost(group, node.id, &outcome);
+        Ok((node, outcome?))
+    }
+
+    fn forget_if_lost<T>(&self, group: &str, node: NodeId, outcome: &Result<T, ClientError>) {
+        if matches!(outcome, Err(error) if error.has_lost_the_broker()) {
+            self.forget_coordinator(group, node);
         }
     }
 

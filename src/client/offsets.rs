@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep};
 
-use super::{Client, ClientError, Lane, Target, Topics};
+use super::{Client, ClientError, Lane, Target, Topics, passes};
 use crate::types::{NodeId, Offsets, Partitions, TopicPartition};
 use crate::wire::api::{ListOffsetsRequest, ListedOffset, OffsetAt, OffsetFetchRequest};
 use crate::wire::{ApiKey, ErrorCode};
@@ -35,9 +35,13 @@ impl Client {
             let trouble = match round {
                 Ok(unstable) => {
                     missing = unstable;
-                    refused(ApiKey::OffsetFetch, ErrorCode::UnstableOffsetCommit, group)
+                    ClientError::of_group(
+                        ApiKey::OffsetFetch,
+                        ErrorCode::UnstableOffsetCommit,
+                        group,
+                    )
                 }
-                Err(error) if error.is_retriable() || passes(&error) => error,
+                Err(error) if error.is_retriable() || may_pass(&error) => error,
                 Err(error) => return Err(error),
             };
             let pause = backoff.pause();
@@ -61,19 +65,12 @@ impl Client {
         deadline: Instant,
         offsets: &mut Offsets,
     ) -> Result<Partitions, ClientError> {
-        let node = self.coordinator(group, deadline).await?;
         let request = OffsetFetchRequest {
             group_id: group.to_owned(),
             partitions: Some(partitions.clone()),
             require_stable,
         };
-        let patience = deadline.min(self.request_deadline());
-        let answer = self.send(Target::Node(node.id), Lane::Commit, request, patience).await;
-        let answer = answer.inspect_err(|error| {
-            if error.has_lost_the_broker() {
-                self.forget_coordinator(group, node.id);
-            }
-        })?;
+        let (node, answer) = self.ask_coordinator(group, Lane::Commit, request, deadline).await?;
         let whole = self.whole(group, node.id, answer.error)?;
         let mut unstable = Partitions::new();
         for fetched in if whole { answer.partitions } else { Vec::new() } {
@@ -104,9 +101,9 @@ impl Client {
             ErrorCode::GroupIdNotFound => Ok(false),
             ErrorCode::NotCoordinator | ErrorCode::CoordinatorNotAvailable => {
                 self.forget_coordinator(group, node);
-                Err(refused(ApiKey::OffsetFetch, code, group))
+                Err(ClientError::of_group(ApiKey::OffsetFetch, code, group))
             }
-            code => Err(refused(ApiKey::OffsetFetch, code, group)),
+            code => Err(ClientError::of_group(ApiKey::OffsetFetch, code, group)),
         }
     }
 
@@ -213,22 +210,10 @@ impl Client {
     }
 }
 
-fn refused(api: ApiKey, code: ErrorCode, group: &str) -> ClientError {
-    ClientError::Refused { api, code, subject: format!("group `{group}`").into() }
-}
-
-fn passes(error: &ClientError) -> bool {
-    matches!(
-        error,
-        ClientError::Refused {
-            code: ErrorCode::CoordinatorLoadInProgress
-                | ErrorCode::CoordinatorNotAvailable
-                | ErrorCode::NotCoordinator
-                | ErrorCode::RequestTimedOut
-                | ErrorCode::UnstableOffsetCommit,
-            ..
-        }
-    )
+/// Whether a later try may say something else.
+fn may_pass(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused { code, .. }
+        if passes(*code) || *code == ErrorCode::UnstableOffsetCommit)
 }
 
 fn leader_may_have_moved(code: ErrorCode) -> bool {

@@ -31,6 +31,7 @@
 //!
 //! `kafka-group help` says what the command can do. `plan` reads files alone; the rest asks a cluster.
 
+mod arguments;
 mod assigners;
 mod console;
 mod groups;

@@ -5,34 +5,54 @@ use std::fmt::Write as _;
 use super::table::printable;
 use crate::types::Partitions;
 
-/// How many runs of numbers a list has at most.
+/// How many runs of numbers a list has at most, unless all are wanted.
 const MOST_RUNS: usize = 24;
+
+/// Consecutive partitions of a topic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) topic: &'a str,
+    pub(super) first: i32,
+    pub(super) last: i32,
+}
 
 /// Partitions in one line; of very many the first ones, and how many more there are.
 pub(super) fn in_words(partitions: &Partitions) -> String {
-    let (mut text, mut runs, mut said) = (String::new(), 0, 0);
-    for (topic, numbers) in partitions.by_topic() {
-        for (at, run) in numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next)).enumerate()
-        {
-            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            if runs == MOST_RUNS {
-                let _ = write!(text, "  … and {} more", partitions.len() - said);
-                return text;
-            }
-            // Writing to a text does not fail.
-            let _ = match (at, text.is_empty()) {
-                (0, true) => write!(text, "{} ", printable(topic)),
-                (0, false) => write!(text, "  {} ", printable(topic)),
-                _ => write!(text, ","),
-            };
-            let _ = match first == last {
-                true => write!(text, "{first}"),
-                false => write!(text, "{first}-{last}"),
-            };
-            (runs, said) = (runs + 1, said + run.len());
+    let runs = partitions.by_topic().flat_map(|(topic, numbers)| {
+        let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+        runs.filter_map(|run| Some(Run { topic, first: *run.first()?, last: *run.last()? }))
+    });
+    runs_in_words(runs, MOST_RUNS)
+}
+
+/// Runs in one line, those of a topic together; the first `most`, and how many partitions are in the others.
+pub(super) fn runs_in_words<'a>(runs: impl Iterator<Item = Run<'a>>, most: usize) -> String {
+    let (mut text, mut last_topic, mut unsaid) = (String::new(), None, 0);
+    for (at, Run { topic, first, last }) in runs.enumerate() {
+        if at >= most {
+            unsaid += 1 + last.abs_diff(first) as usize;
+            continue;
         }
+        let separator = match last_topic.replace(topic) {
+            Some(last) if last == topic => ",".to_owned(),
+            Some(_) => format!("  {} ", printable(topic)),
+            None => format!("{} ", printable(topic)),
+        };
+        // Writing to a text does not fail.
+        let _ = match first == last {
+            true => write!(text, "{separator}{first}"),
+            false => write!(text, "{separator}{first}-{last}"),
+        };
+    }
+    if unsaid > 0 {
+        let _ = write!(text, "  … and {unsaid} more");
     }
     text
+}
+
+/// As many runs as one line should have, or all.
+pub(super) fn most_runs(all: bool) -> usize {
+    if all { usize::MAX } else { MOST_RUNS }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `kafka-group describe` and `kafka-group members`.
 
-use super::options::{Format, Options};
-use super::show::json;
+use super::options::Options;
 use super::{Command, Outcome, described, report};
 use crate::admin::{Admin, AdminError};
+use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 
 pub(super) const USAGE: &str = "\

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::options::{Format, Options};
-use super::show::{cell_or_none, json};
-use super::{Outcome, failure, one_line, worse};
+use super::options::Options;
+use super::show::cell_or_none;
+use super::{Outcome, told, worse};
 use crate::admin::{Admin, AdminError, GroupLag, PartitionLag};
+use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
 
@@ -48,10 +49,7 @@ pub(super) async fn run(
     for group in &options.groups {
         match admin.lag(group).await {
             Ok(lag) => lags.push(lag),
-            Err(error) => {
-                console.complain(format_args!("{}\n", one_line(&error)));
-                outcome = worse(outcome, failure(&error));
-            }
+            Err(error) => outcome = worse(outcome, told(console, &error)),
         }
     }
     match options.format {

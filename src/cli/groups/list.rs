@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::options::{Format, Options};
-use super::show::json;
+use super::options::Options;
 use super::{Outcome, failure, one_line, worse};
 use crate::admin::{Admin, AdminError, GroupList, ListOptions};
+use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
 

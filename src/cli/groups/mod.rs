@@ -86,10 +86,7 @@ pub(super) fn run(
     match done {
         Ok(outcome) => Ok(outcome),
         Err(error) if is_usage(&error) => Err(UsageError::Other(error.to_string())),
-        Err(error) => {
-            console.complain(format_args!("{}\n", one_line(&error)));
-            Ok(failure(&error))
-        }
+        Err(error) => Ok(told(console, &error)),
     }
 }
 
@@ -111,10 +108,7 @@ async fn described(
     for (_, described) in admin.describe_groups(options.groups.iter().cloned()).await {
         match described {
             Ok(group) => groups.push(group),
-            Err(error) => {
-                console.complain(format_args!("{}\n", one_line(&error)));
-                outcome = worse(outcome, failure(&error));
-            }
+            Err(error) => outcome = worse(outcome, told(console, &error)),
         }
     }
     (groups, outcome)
@@ -124,6 +118,12 @@ async fn described(
 fn is_usage(error: &AdminError) -> bool {
     let invalid = matches!(error, AdminError::Client(ClientError::InvalidOption { .. }));
     invalid || matches!(error, AdminError::Invalid(_))
+}
+
+/// Says what is wrong, and what comes of it.
+fn told(console: &mut Console<'_>, error: &AdminError) -> Outcome {
+    console.complain(format_args!("{}\n", one_line(error)));
+    failure(error)
 }
 
 fn failure(error: &AdminError) -> Outcome {

@@ -1,11 +1,11 @@
 //! What the command line says about groups.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use super::Command;
 use crate::admin::{GroupState, GroupType, MemberKey};
 use crate::cli::UsageError;
+use crate::cli::arguments::{Format, text};
 use crate::types::GroupInstanceId;
 
 /// What is asked for.
@@ -26,15 +26,6 @@ pub(super) struct Options {
     pub(super) require_all: bool,
     pub(super) yes: bool,
     pub(super) dry_run: bool,
-}
-
-/// How groups are printed.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) enum Format {
-    #[default]
-    Table,
-    /// A line a group.
-    Json,
 }
 
 /// The longest time that a command may be given.
@@ -97,7 +88,7 @@ impl Options {
         match option {
             "bootstrap-server" => self.bootstrap_server = value,
             "timeout" => self.timeout = seconds(&value)?,
-            "format" => self.format = format(&value)?,
+            "format" => self.format = Format::named(&value)?,
             "state" => self.states.extend(listed().map(GroupState::from)),
             "type" => self.types.extend(listed().map(GroupType::from)),
             "protocol-type" => self.protocol_types.extend(listed().map(str::to_owned)),
@@ -178,21 +169,9 @@ fn wrong(option: &str, id: &str, why: &str) -> UsageError {
     UsageError::Other(format!("`--{option}`: {id:?} {why}"))
 }
 
-fn text(value: OsString) -> Result<String, UsageError> {
-    value.into_string().map_err(|value| UsageError::Other(format!("{value:?} is no text")))
-}
-
 fn seconds(value: &str) -> Result<Duration, UsageError> {
     let seconds = value.parse().ok().filter(|seconds| (1..=LONGEST).contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| {
         UsageError::Other(format!("`--timeout` takes 1 to {LONGEST} seconds, not {value:?}"))
     })
-}
-
-fn format(name: &str) -> Result<Format, UsageError> {
-    match name {
-        "table" => Ok(Format::Table),
-        "json" => Ok(Format::Json),
-        _ => Err(UsageError::Other(format!("`--format` takes table or json, not `{name}`"))),
-    }
 }

@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::Outcome;
-use super::options::{Format, Options};
+use super::options::Options;
 use super::report;
-use super::show::{cell, json};
+use super::show::cell;
 use crate::admin::{
     Admin, AdminError, GroupDescription, MemberDescription, MemberKey, RemoveOptions, RemovedMember,
 };
+use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
 

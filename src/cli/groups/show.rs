@@ -3,20 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::cli::table::printable;
 
 /// The longest that a cell of a table gets.
 const WIDEST: usize = 60;
-
-/// A line of JSON.
-pub(super) fn json(value: &impl Serialize) -> String {
-    // Texts, numbers and lists of them can always be written.
-    let mut line = serde_json::to_string(value).unwrap_or_default();
-    line.push('\n');
-    line
-}
 
 /// Bytes that nobody here can read.
 pub(super) fn hex(bytes: &[u8]) -> String {

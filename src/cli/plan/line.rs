@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Planned;
 use crate::assign::Worth;
+use crate::cli::arguments::json;
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -27,7 +28,7 @@ struct Line<'a> {
 pub(super) fn of(planned: &Planned) -> String {
     let timed = &planned.timed;
     let worth = Worth::of(&planned.view, &timed.plan);
-    let line = Line {
+    json(&Line {
         scenario: &planned.name,
         peer: format!("kafka-group-{}", planned.assigner),
         runs: timed.times.len(),
@@ -42,11 +43,7 @@ pub(super) fn of(planned: &Planned) -> String {
         cross_rack: worth.cross_rack,
         rackable: worth.rackable,
         peak_mb: timed.peak.map(|bytes| rounded(bytes as f64 / 1e6)),
-    };
-    // Texts and numbers can always be written.
-    let mut line = serde_json::to_string(&line).unwrap_or_default();
-    line.push('\n');
-    line
+    })
 }
 
 /// To three decimals.

@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::file::{Group, GroupFile};
-use self::options::{Format, PlanOptions};
+use self::options::PlanOptions;
 use self::timed::{Timed, timed};
 use super::UsageError;
+use super::arguments::Format;
 use super::assigners::{Assigners, Make};
 use super::console::Console;
-
 use crate::assign::{
     Copies, ErasedAssigner, GroupAssignment, GroupSubscription, MetadataCodec, RebalanceProtocol,
 };
@@ -59,7 +59,8 @@ A FILE is JSON:
 
 All but the numbers of partitions may be left out. A member that does not say to what it subscribes takes everything.
 `racks` are those of a partition's replicas, the leader's first. `weights` are of partitions from 0 on, for the sticky
-assigners. `stands_by` is of what is owned that of which others have the first copy. Scenario files with numbers in place of names are taken, too.
+assigners. `stands_by` is of what is owned that of which others have the first copy. Scenario files with numbers in place
+of names are taken, too.
 ";
 
 /// Plans each file; whether all could be planned.

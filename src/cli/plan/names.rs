@@ -1,38 +1,17 @@
-//! Partitions as people write them: `orders 0-3,7  payments 1`.
-
-use std::fmt::Write as _;
+//! Partitions of a model as people write them.
 
 use crate::assign::Model;
-use crate::cli::table::printable;
-
-/// How many runs of numbers a list has at most, unless all are wanted.
-const MOST_RUNS: usize = 24;
+use crate::cli::partitions::{Run, most_runs, runs_in_words};
 
 /// Some partitions by their places, ascending.
 pub(super) fn ranges(model: &Model, places: &[u32], all: bool) -> String {
-    let most = if all { usize::MAX } else { MOST_RUNS };
-    let (mut text, mut last_topic, mut said) = (String::new(), None, 0);
-    for run in places.chunk_by(|one, next| follows(model, *one, *next)).take(most) {
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-        let place = model.topic_of(*first);
-        let Some(topic) = model.topics().get(place as usize) else { continue };
-        let separator = match last_topic.replace(place) {
-            Some(last) if last == place => ",".to_owned(),
-            Some(_) => format!("  {} ", printable(&topic.name)),
-            None => format!("{} ", printable(&topic.name)),
-        };
-        let (first, last) = (first - topic.first, last - topic.first);
-        // Writing to a text does not fail.
-        let _ = match first == last {
-            true => write!(text, "{separator}{first}"),
-            false => write!(text, "{separator}{first}-{last}"),
-        };
-        said += run.len();
-    }
-    if said < places.len() {
-        let _ = write!(text, "  … and {} more", places.len() - said);
-    }
-    text
+    let runs = places.chunk_by(|one, next| follows(model, *one, *next)).filter_map(|run| {
+        let (first, last) = (*run.first()?, *run.last()?);
+        let topic = model.topics().get(model.topic_of(first) as usize)?;
+        let number = |place: u32| (place - topic.first) as i32;
+        Some(Run { topic: &topic.name, first: number(first), last: number(last) })
+    });
+    runs_in_words(runs, most_runs(all))
 }
 
 /// Whether two places are consecutive partitions of one topic.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::file::Weights;
 use crate::assign::Racks;
 use crate::cli::UsageError;
+use crate::cli::arguments::{Format, text};
 
 /// What is asked for.
 #[derive(Debug)]
@@ -82,14 +83,6 @@ impl Knob {
     }
 }
 
-/// How plans are printed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Format {
-    Table,
-    /// A line a file.
-    Json,
-}
-
 /// The most runs; each is remembered.
 const MOST_RUNS: usize = 100_000;
 
@@ -121,7 +114,7 @@ impl PlanOptions {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Short('a') | Long("assigner") => options.assigner = text(arguments.value()?)?,
-                Long("format") => options.format = format(&text(arguments.value()?)?)?,
+                Long("format") => options.format = Format::named(&text(arguments.value()?)?)?,
                 Long("runs") => options.runs = number("--runs", &arguments.value()?)?,
                 Long("explain") => {
                     options.explain = Some(partition(&text(arguments.value()?)?)?);
@@ -154,10 +147,6 @@ impl PlanOptions {
     }
 }
 
-fn text(value: OsString) -> Result<String, UsageError> {
-    value.into_string().map_err(|value| UsageError::Other(format!("{value:?} is no text")))
-}
-
 fn number<N: std::str::FromStr>(option: &str, value: &OsString) -> Result<N, UsageError> {
     let number = value.to_str().and_then(|value| value.parse().ok());
     number.ok_or_else(|| UsageError::Other(format!("`{option}` takes a number, not {value:?}")))
@@ -169,14 +158,6 @@ fn racks(order: &str) -> Result<Racks, UsageError> {
         let names = RACKS.map(|(name, _)| name).join(", ");
         UsageError::Other(format!("`--racks` takes one of {names}, not `{order}`"))
     })
-}
-
-fn format(name: &str) -> Result<Format, UsageError> {
-    match name {
-        "table" => Ok(Format::Table),
-        "json" => Ok(Format::Json),
-        _ => Err(UsageError::Other(format!("`--format` takes table or json, not `{name}`"))),
-    }
 }
 
 /// A topic's name may have a hyphen in it, too; the last one counts.

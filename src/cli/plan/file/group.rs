@@ -7,14 +7,13 @@ use super::form::{Entries, Entry, Form, MemberForm, OwnedForm, RackForm, TopicFo
 use super::locate::Step;
 use super::numbers::Run;
 use super::{Group, Weights};
-use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput};
+use crate::assign::{
+    MemberInput, MetadataCodec, MetadataError, MetadataPayload, ModelBuilder, TopicInput,
+};
 use crate::types::{Generation, MemberId, Node, NodeId};
 
 /// The most partitions, claims and replicas of one file; more would not be planned in the memory of most machines.
 const MOST: u64 = 1 << 25;
-
-/// The number of JSON among the codecs.
-const JSON: u8 = 3;
 
 /// A file whose parts fit together.
 #[derive(Debug)]
@@ -245,7 +244,11 @@ fn rack_of<'a>(member: &'a MemberForm, racks: &'a [String]) -> Option<&'a str> {
 /// What a member tells, as if it had come by an envelope.
 fn told(member: &MemberForm, version: u16) -> Result<MetadataPayload, MetadataError> {
     let metadata = member.metadata.as_ref().ok_or(MetadataError::Missing)?;
-    Ok(MetadataPayload { codec: JSON, version, bytes: metadata.to_string().into() })
+    Ok(MetadataPayload {
+        codec: MetadataCodec::Json.id(),
+        version,
+        bytes: metadata.to_string().into(),
+    })
 }
 
 /// A broker in each rack.

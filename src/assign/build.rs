@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::index::GroupStamp;
 use super::model::{Claims, DOUBTFUL, Layout, MemberEntry, Model, NONE, TopicEntry};
 use super::view::MissingTopic;
-use crate::types::{Generation, MemberId, Node, NodeId};
+use crate::types::{Generation, MemberId, Node, NodeId, Partitions};
 
 /// The most partitions that one group's topics may have together; a topic beyond it counts as missing.
 const MOST_PARTITIONS: u32 = 1 << 26;
@@ -77,6 +77,12 @@ impl TopicInput {
             (start.unwrap_or(0), self.replica_ends.get(number).copied().unwrap_or(0));
         (leader, self.replicas.get(start as usize..end as usize).unwrap_or(&[]))
     }
+}
+
+/// Partitions as members claim them.
+pub(crate) fn lists(partitions: &Partitions) -> Vec<(Arc<str>, Vec<i32>)> {
+    let topics = partitions.by_topic();
+    topics.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
 }
 
 impl<C> MemberInput<C> {

@@ -78,7 +78,7 @@ mod worth;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use build::{MemberInput, ModelBuilder, TopicInput};
+pub(crate) use build::{MemberInput, ModelBuilder, TopicInput, lists};
 pub use builder::GroupSubscriptionBuilder;
 pub use codec::{CodecError, MetadataCodec};
 pub use copartition::{CoPartitionAssigner, CoPartitionUnit, CoPartitionUnits};

@@ -181,6 +181,15 @@ impl<T> GroupSubscription<T> {
     }
 }
 
+#[cfg(any(feature = "cli", feature = "test-util"))]
+impl GroupSubscription {
+    /// A group as an assigner sees it that is told nothing by anybody.
+    pub(crate) fn untold(model: &Arc<Model>) -> Self {
+        let nothing = model.members().iter().map(|_| Ok(())).collect();
+        Self::new(Arc::clone(model), nothing, None, MetadataCodec::preferred())
+    }
+}
+
 impl<T> Clone for GroupSubscription<T> {
     fn clone(&self) -> Self {
         Self {

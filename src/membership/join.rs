@@ -182,7 +182,7 @@ impl<H: Holding> Membership<H> {
                 generation: joined.generation,
                 protocol,
                 member_id: self.identity.member_id.clone(),
-                members: joined.members.into_iter().map(led_member).collect(),
+                members: joined.members.into_iter().map(LedMember::from).collect(),
                 skip_assignment: !is_leader,
             };
             if is_leader {
@@ -285,14 +285,6 @@ impl<H: Holding> Membership<H> {
 
     pub(super) fn fail_code(&mut self, now: Instant, api: ApiKey, code: ErrorCode) {
         self.fail(now, Ended::Refused { api, code });
-    }
-}
-
-fn led_member(member: crate::wire::api::JoinedMember) -> LedMember {
-    LedMember {
-        member_id: member.member_id,
-        group_instance_id: member.group_instance_id,
-        metadata: member.metadata,
     }
 }
 

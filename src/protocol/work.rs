@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use super::Cause;
 use crate::types::{Cluster, Generation, GroupInstanceId, MemberId};
+use crate::wire::api::JoinedMember;
 
 /// What is known when a member is about to join.
 #[derive(Debug)]
@@ -51,6 +52,13 @@ pub struct LedMember {
     pub group_instance_id: Option<String>,
     /// What the member said. Written by somebody else: read it with care.
     pub metadata: Bytes,
+}
+
+impl From<JoinedMember> for LedMember {
+    fn from(member: JoinedMember) -> Self {
+        let JoinedMember { member_id, group_instance_id, metadata, .. } = member;
+        Self { member_id, group_instance_id, metadata }
+    }
 }
 
 /// What a leader must know before it can plan.

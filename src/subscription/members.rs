@@ -8,9 +8,9 @@ use super::embedded::Subscription;
 use super::envelope::{EnvelopeError, Up};
 use super::hash::planned_on;
 use super::selection::is_topic_name;
-use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput};
+use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput, lists};
 use crate::protocol::LedMember;
-use crate::types::{Cluster, Generation, MemberId, Partitions, TopicError};
+use crate::types::{Cluster, Generation, MemberId, TopicError};
 
 /// More partitions than any topic has; a member that reports more is not believed.
 const MOST_REPORTED: u32 = 100_000;
@@ -82,9 +82,6 @@ impl ReadMember {
             Claim::Held(partitions, generation) => (partitions.clone(), *generation, true),
             Claim::Prior(prior) => (prior.partitions.within(count_of), prior.generation, false),
             Claim::Nothing => Default::default(),
-        };
-        let lists = |set: &Partitions| -> Vec<(Arc<str>, Vec<i32>)> {
-            set.by_topic().map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
         };
         let standbys = self.envelope.as_ref().map(|up| up.standbys.among(&partitions));
         MemberInput {

@@ -69,17 +69,12 @@ impl LeaderWork {
     pub fn run(&mut self) -> Option<BytesMut> {
         let answer =
             JoinGroupRequest::read(JOIN_VERSION, &mut Reader::new(self.answer.clone())).ok()?;
-        let member = |member: crate::wire::api::JoinedMember| LedMember {
-            member_id: member.member_id,
-            group_instance_id: member.group_instance_id,
-            metadata: member.metadata,
-        };
         let protocol = answer.protocol.unwrap_or_default();
         let (_, job) = self.protocol.lead(Led {
             generation: answer.generation,
             protocol: protocol.clone(),
             member_id: answer.member_id,
-            members: answer.members.into_iter().map(member).collect(),
+            members: answer.members.into_iter().map(LedMember::from).collect(),
             skip_assignment: false,
         });
         let plan = job(Facts { cluster: Arc::clone(&self.cluster), gathered: None }).ok()?;

@@ -20,7 +20,7 @@ use super::arguments::Format;
 use super::assigners::{Assigners, Make};
 use super::console::Console;
 use crate::assign::{
-    Copies, ErasedAssigner, GroupAssignment, GroupSubscription, MetadataCodec, RebalanceProtocol,
+    Copies, ErasedAssigner, GroupAssignment, GroupSubscription, RebalanceProtocol,
 };
 
 pub(super) use options::{Choices, Knob};
@@ -115,9 +115,7 @@ fn plan_file(path: &Path, make: &Make, options: &PlanOptions) -> Result<String, 
     let group = file.build(holds, erased.version());
     let timed = timed(&erased, &group, options.runs).map_err(|error| format!(": {error}"))?;
 
-    let nothing = group.told.iter().map(|_| Ok(())).collect();
-    let (model, codec) = (Arc::clone(&group.model), MetadataCodec::preferred());
-    let view = GroupSubscription::new(model, nothing, None, codec);
+    let view = GroupSubscription::untold(&group.model);
     let assigner = options.assigner.clone();
     let had = had(&view, &timed.plan);
     let planned = Planned { name, assigner, group, view, erased, timed, had };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::change::GroupChange;
 use crate::assign::{
     GroupAssignment, LocalMember, MemberInput, MetadataError, MetadataPayload, Model, ModelBuilder,
-    TopicInput,
+    TopicInput, lists,
 };
 use crate::types::{Generation, MemberId, Node, NodeId, Partitions};
 
@@ -190,18 +190,14 @@ impl Group {
     }
 
     fn input<C>(&self, member: &Member, holds: bool, column: C) -> MemberInput<C> {
-        let claims = |set: &Partitions| {
-            let topics = set.by_topic();
-            topics.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
-        };
         MemberInput {
             id: MemberId::new(member.id.as_str()),
             instance_id: member.instance.as_deref().map(Into::into),
             rack: member.rack.as_deref().map(Into::into),
             process: Some(format!("host-{}/{}", member.born / 2, member.born).into()),
             topics: member.topics.as_slice().into(),
-            claims: claims(&member.has),
-            standbys: claims(&member.stands_by),
+            claims: lists(&member.has),
+            standbys: lists(&member.stands_by),
             generation: Generation(self.generation),
             holds: holds && !member.has.is_empty(),
             column,

@@ -53,7 +53,7 @@ impl Run<'_> {
         let (model, told) = self.build(&self.group);
         let plan = self.plan(0, &model, &told)?;
         self.compare(&plan, checked, report);
-        let view = unmarked(&model);
+        let view = GroupSubscription::untold(&model);
         let (worth, best) = (Worth::of(&view, &plan), Worth::best(&view, Racks::AfterMoves));
         let rounds = self.go_on(plan)?;
         if rounds > 2 {
@@ -135,10 +135,4 @@ impl Run<'_> {
         // What is wrong with describing is told by the check of the codec.
         variant.assigner.describe(local).map_err(|_| MetadataError::Missing)
     }
-}
-
-/// The group without what members told.
-fn unmarked(model: &Arc<Model>) -> GroupSubscription {
-    let nothing = model.members().iter().map(|_| Ok(())).collect();
-    GroupSubscription::new(Arc::clone(model), nothing, None, MetadataCodec::preferred())
 }

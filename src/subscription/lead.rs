@@ -252,6 +252,7 @@ impl Writing<'_> {
     fn down(&self, member: &ReadMember, at: u32, given: &Partitions) -> Down {
         let told = self.plan.told(at);
         let count_of = |topic: &Arc<str>| self.group.counts.get(topic).copied().unwrap_or(0);
+        let standbys = self.plan.standbys(at, given);
         Down {
             generation: self.leading.generation,
             failure: self.failure.cloned(),
@@ -260,22 +261,30 @@ impl Writing<'_> {
             planned_on: member.planned_on(&self.leading.protocol),
             group_size: u32::try_from(self.leading.members.len()).unwrap_or(u32::MAX),
             counts: Some(member.subscription.topics.iter().map(count_of).collect()),
-            follow_up: self.must_follow_up(member, at, given),
+            follow_up: self.must_follow_up(member, given, &standbys),
             rebalance_after: self.plan.wanted_rebalance(),
             digest: self.digest,
             leader: self.leading.leader.as_str().into(),
             second_round: !self.withheld.is_empty(),
-            standbys: (&self.plan.standbys(at, given)).into(),
+            standbys: (&standbys).into(),
         }
     }
 
     /// Whether somebody waits for what this member still holds, be it only for the first copy.
-    fn must_follow_up(&self, member: &ReadMember, at: u32, given: &Partitions) -> bool {
+    fn must_follow_up(
+        &self,
+        member: &ReadMember,
+        given: &Partitions,
+        standbys: &Partitions,
+    ) -> bool {
         let Claim::Held(held, _) = &member.claim else { return false };
+        // Mostly nobody waits for anything.
+        if self.withheld.is_empty() {
+            return false;
+        }
         let mut waited_for = held.intersection(self.withheld);
         let stood_by = member.envelope.as_ref().map(|up| up.standbys.among(&waited_for));
-        let stands_by = self.plan.standbys(at, given);
-        let stays_first = given.difference(&stands_by);
+        let stays_first = given.difference(standbys);
         let stays = given.intersection(&stood_by.unwrap_or_default());
         waited_for.subtract(&stays_first);
         waited_for.subtract(&stays);

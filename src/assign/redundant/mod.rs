@@ -8,7 +8,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::solver::{Copies, Holders, MOST_COPIES, solve_copies};
+use super::solver::{Copies, Holders, MOST_COPIES, Problem, solve_copies};
 use super::sticky_problem::{Asked, problem};
 use super::{
     AssignError, Coverage, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
@@ -128,19 +128,20 @@ impl RedundantAssigner {
 /// What stays the same while a plan is planned again.
 struct Planner<'g> {
     group: &'g GroupSubscription,
+    problem: Problem<'g>,
     copies: u16,
     domains: Vec<Vec<u32>>,
 }
 
 impl<'g> Planner<'g> {
     fn new(group: &'g GroupSubscription, copies: u16) -> Self {
-        Self { group, copies, domains: domains(group) }
+        let problem = problem(group, &Asked::of(Racks::Ignored));
+        Self { group, problem, copies, domains: domains(group) }
     }
 
     fn plan(&self, had: &Had) -> GroupAssignment {
-        let problem = problem(self.group, &Asked::of(Racks::Ignored));
         let holders: Holders = solve_copies(&Copies {
-            problem: &problem,
+            problem: &self.problem,
             count: u32::from(self.copies),
             holders: had.holders(),
             domains: &self.domains,

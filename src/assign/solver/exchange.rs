@@ -9,16 +9,13 @@
 //! bounded for each member by itself, from a second sink on that is open when all have their least.
 
 use super::classes::Classes;
-use super::flow::{Cost, Network, NewArc};
+use super::flow::{ANY, Cost, Network, NewArc};
 use super::holdings::{Row, Rows};
 use super::levels::Levels;
 use super::parts::{Nodes, Part, Parts};
 use super::problem::{Priority, Problem, Wishes};
 use super::queues::Queues;
 use super::racks::Nearness;
-
-/// More than there are items.
-pub(super) const ANY: u32 = u32::MAX / 2;
 
 /// A plan in numbers.
 #[derive(Debug)]

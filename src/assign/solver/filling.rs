@@ -9,8 +9,8 @@
 //! what is to be divided, and not as all that there is. That is so when members have come to rest, have gone, or have
 //! given up what somebody waits for.
 
-use super::exchange::{ANY, Exchange, Terms};
-use super::flow::{Network, NewArc};
+use super::exchange::{Exchange, Terms};
+use super::flow::{ANY, Network, NewArc};
 use super::holdings::Row;
 use super::parts::{Nodes, Part};
 use super::problem::Priority;

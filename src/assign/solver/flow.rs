@@ -8,6 +8,9 @@ use std::ops::{Add, AddAssign, Sub};
 
 use super::problem::NONE;
 
+/// Room for more than there are items, or copies of them.
+pub(super) const ANY: u32 = u32::MAX / 2;
+
 /// A network under a flow, as arcs there and back.
 #[derive(Debug)]
 pub(super) struct Network<C: ArcCost = Cost> {

@@ -14,13 +14,10 @@
 use super::classes::{Band, BandClasses};
 use super::shares::Shares;
 use crate::assign::solver::exchange::Exchange;
-use crate::assign::solver::flow::{ArcCost, Network, NewArc};
+use crate::assign::solver::flow::{ANY, ArcCost, Network, NewArc};
 use crate::assign::solver::holdings::Rows;
 use crate::assign::solver::problem::{NONE, Priority, Problem};
 use crate::assign::solver::racks::Nearness;
-
-/// More than there are items.
-const ANY: u32 = u32::MAX / 2;
 
 /// Members that take the same, what they are due and of what.
 #[derive(Debug)]

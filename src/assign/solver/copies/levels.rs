@@ -6,11 +6,8 @@
 //! balanced plan: they have it all, and what they get beside it comes on top.
 
 use super::classes::Class;
-use crate::assign::solver::flow::{Network, NewArc};
+use crate::assign::solver::flow::{ANY, Network, NewArc};
 use crate::assign::solver::problem::{NONE, Problem};
-
-/// More than there are copies.
-pub(super) const ANY: u32 = u32::MAX / 2;
 
 /// Which loads members have in balanced plans.
 #[derive(Debug)]

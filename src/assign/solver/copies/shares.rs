@@ -10,8 +10,9 @@
 
 use super::Copies;
 use super::classes::Class;
-use super::levels::{ANY, Levels, Share};
-use crate::assign::solver::flow::{Cost, Network, NewArc};
+use super::levels::{Levels, Share};
+use super::tree::{by_domains, domain_of};
+use crate::assign::solver::flow::{ANY, Cost, Network, NewArc};
 use crate::assign::solver::problem::NONE;
 
 /// How many copies of an item beyond the first in one domain have prices of their own.
@@ -95,13 +96,7 @@ impl<'a> Plumbing<'a> {
             return;
         }
         let domains = self.asked.domains;
-        sharers.sort_by(|one, other| {
-            let domain =
-                |level: &Vec<u32>, sharer: &Sharer| level.get(sharer.member as usize).copied();
-            let mut order =
-                domains.iter().map(|level| domain(level, one).cmp(&domain(level, other)));
-            order.find(|order| order.is_ne()).unwrap_or_else(|| one.member.cmp(&other.member))
-        });
+        sharers.sort_by(|one, other| by_domains(domains, one.member, other.member));
         let node = self.node();
         self.sharers = sharers.len();
         self.arcs.push(NewArc::free(self.source, node, supply));
@@ -125,7 +120,7 @@ impl<'a> Plumbing<'a> {
         let Some((level, inner)) = levels.split_first() else {
             return sharers.iter().for_each(|sharer| self.lay_sharer(class, from, *sharer));
         };
-        let domain = |sharer: &Sharer| level.get(sharer.member as usize).copied();
+        let domain = |sharer: &Sharer| domain_of(level, sharer.member);
         for domain in sharers.chunk_by(|one, other| domain(one) == domain(other)) {
             // Where one is alone nothing comes together, and where all are, everything does.
             let is_telling = domain.len() > 1 && domain.len() < self.sharers;

@@ -1,5 +1,7 @@
 //! The domains of a class's members, one within the other.
 
+use std::cmp::Ordering;
+
 use super::classes::Class;
 use crate::assign::solver::problem::NONE;
 
@@ -37,19 +39,14 @@ impl Tree {
             .zip(due.iter().copied())
             .filter(|(_, due)| *due > 0)
             .collect();
-        let domain = |level: &Vec<u32>, member: u32| level.get(member as usize).copied();
-        order.sort_by(|(one, _), (other, _)| {
-            let levels = domains.iter();
-            let mut order = levels.map(|level| domain(level, *one).cmp(&domain(level, *other)));
-            order.find(|order| order.is_ne()).unwrap_or_else(|| one.cmp(other))
-        });
+        order.sort_by(|(one, _), (other, _)| by_domains(domains, *one, *other));
         let members: Vec<u32> = order.iter().map(|(member, _)| *member).collect();
         let mut leaves: Vec<(u32, u32)> = members.iter().copied().zip(0..).collect();
         leaves.sort_unstable();
 
         let mut tree = Self { levels: Vec::new(), members, leaves, items: class.item_count() };
         for level in domains {
-            let node = |place: usize| domain(level, order[place].0);
+            let node = |place: usize| domain_of(level, order[place].0);
             tree.add_level(&order, |place| node(place) != node(place - 1));
         }
         if tree.levels.last().is_none_or(|last| last.node_count() < order.len()) {
@@ -123,6 +120,18 @@ impl Tree {
             outer.children = children;
         }
     }
+}
+
+/// The order in which members with a common domain follow each other, level by level.
+pub(super) fn by_domains(domains: &[Vec<u32>], one: u32, other: u32) -> Ordering {
+    let mut levels =
+        domains.iter().map(|level| domain_of(level, one).cmp(&domain_of(level, other)));
+    levels.find(|order| order.is_ne()).unwrap_or_else(|| one.cmp(&other))
+}
+
+/// The domain that a member is in, by the domains of one level.
+pub(super) fn domain_of(level: &[u32], member: u32) -> Option<u32> {
+    level.get(member as usize).copied()
 }
 
 impl Level {

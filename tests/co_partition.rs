@@ -2,13 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "support/growth.rs"]
+mod growth;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use kafka_group::assign::{
     CoPartitionAssigner, Coverage, GroupAssignment, GroupSubscription, PartitionAssigner, Racks,
 };
+
+use growth::assert_grows_with_the_partitions;
 
 const TOPICS: [&str; 4] = ["a", "b", "c", "alone"];
 
@@ -268,18 +272,5 @@ fn a_member_joins_and_leaves_again_with_few_moves() {
 #[test]
 fn time_grows_with_the_partitions() {
     let (small, large) = (bands(5_000), bands(20_000));
-    // The shortest of some runs is the least disturbed by others.
-    let shortest = |group: &GroupSubscription| (0..5).map(|_| time_of(group)).min().unwrap();
-    let (small, large) = (shortest(&small), shortest(&large));
-    assert!(
-        large < small * 10 + Duration::from_millis(50),
-        "{small:?}, four times as many: {large:?}"
-    );
-}
-
-#[expect(clippy::disallowed_methods, reason = "the time that a plan takes is what is tested")]
-fn time_of(group: &GroupSubscription) -> Duration {
-    let start = Instant::now();
-    planned(group);
-    start.elapsed()
+    assert_grows_with_the_partitions([&small, &large], 5, |group| drop(planned(group)));
 }

@@ -5,8 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "support/growth.rs"]
+mod growth;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
 use kafka_group::assign::{
     Coverage, GroupAssignment, GroupSubscription, PartitionAssigner, RedundantAssigner,
@@ -14,6 +16,8 @@ use kafka_group::assign::{
 use kafka_group::types::Partitions;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
+
+use growth::assert_grows_with_the_partitions;
 
 /// A group as its members tell it; `ghost` is never a topic.
 #[derive(Clone, Debug)]
@@ -383,17 +387,7 @@ fn change(group: &mut Group, dice: &mut fastrand::Rng) {
 #[test]
 fn time_grows_with_the_partitions() {
     let (small, large) = (large(100, 5_000, 2, 10), large(100, 20_000, 2, 10));
-    let shortest = |group: &GroupSubscription| (0..3).map(|_| time_of(group)).min().unwrap();
-    let (small, large) = (shortest(&small), shortest(&large));
-    assert!(
-        large < small * 10 + Duration::from_millis(50),
-        "{small:?}, four times as many: {large:?}"
-    );
-}
-
-#[expect(clippy::disallowed_methods, reason = "the time that a plan takes is what is tested")]
-fn time_of(group: &GroupSubscription) -> Duration {
-    let start = Instant::now();
-    drop(RedundantAssigner::new(3).assign(group).unwrap());
-    start.elapsed()
+    assert_grows_with_the_partitions([&small, &large], 3, |group| {
+        drop(RedundantAssigner::new(3).assign(group).unwrap());
+    });
 }

@@ -2,13 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "support/growth.rs"]
+mod growth;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use kafka_group::assign::{
     Coverage, EagerStickyAssigner, GroupAssignment, GroupSubscription, GroupSubscriptionBuilder,
     PartitionAssigner, Racks, StickyAssigner, StickyPlanner,
 };
+
+use growth::assert_grows_with_the_partitions;
 
 fn planned(group: &GroupSubscription) -> GroupAssignment {
     let plan = StickyAssigner::default().assign(group).unwrap();
@@ -151,18 +155,5 @@ fn time_grows_with_the_partitions() {
         group.build()
     };
     let (small, large) = (group(20_000), group(80_000));
-    // The shortest of some runs is the least disturbed by others.
-    let shortest = |group: &GroupSubscription| (0..5).map(|_| time_of(group)).min().unwrap();
-    let (small, large) = (shortest(&small), shortest(&large));
-    assert!(
-        large < small * 10 + Duration::from_millis(50),
-        "{small:?}, four times as many: {large:?}"
-    );
-}
-
-#[expect(clippy::disallowed_methods, reason = "the time that a plan takes is what is tested")]
-fn time_of(group: &GroupSubscription) -> Duration {
-    let start = Instant::now();
-    planned(group);
-    start.elapsed()
+    assert_grows_with_the_partitions([&small, &large], 5, |group| drop(planned(group)));
 }

@@ -24,6 +24,17 @@ fn the_leader_starts_a_round_at_once_and_followers_a_little_later() {
 }
 
 #[test]
+fn no_jitter_makes_a_follower_wait_for_longer_than_a_second() {
+    for (jitter, milliseconds) in [(7.0, 1000), (-1.0, 0), (f64::NAN, 0)] {
+        let mut members = [on_range("m1"), on_range("m2")];
+        in_group(&mut members);
+        let after = Duration::from_millis(milliseconds);
+        let reaction = members[1].protocol.cluster_changed(&cluster(&[("a", 5)]), jitter);
+        assert_eq!(reaction.rejoin, Some(Rejoin { cause: Cause::MetadataChanged, after }));
+    }
+}
+
+#[test]
 fn a_round_is_asked_for_once() {
     let mut members = [on_range("m1")];
     in_group(&mut members);

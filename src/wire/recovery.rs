@@ -58,6 +58,8 @@ pub(crate) fn recovery(api: ApiKey, code: ErrorCode) -> Recovery {
         ApiKey::FindCoordinator => find_coordinator(code),
         ApiKey::DescribeGroups | ApiKey::ListGroups => group_description(code),
         ApiKey::Metadata | ApiKey::ListOffsets | ApiKey::ApiVersions => cluster(code),
+        // A connection's affair: no member asks.
+        ApiKey::SaslHandshake | ApiKey::SaslAuthenticate => Recovery::Report,
     }
 }
 

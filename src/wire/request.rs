@@ -32,8 +32,12 @@ pub enum ApiKey {
     DescribeGroups = 15,
     /// The groups that a broker coordinates.
     ListGroups = 16,
+    /// By which mechanism we will say who we are.
+    SaslHandshake = 17,
     /// What the broker can do.
     ApiVersions = 18,
+    /// Who we are.
+    SaslAuthenticate = 36,
 }
 
 /// A request, its API, and what answers it.

@@ -3,3 +3,5 @@ mod connection;
 #[cfg(feature = "consumer")]
 mod mock;
 pub(super) mod script;
+#[cfg(feature = "sasl")]
+mod session;

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::client::{ApiKey, Client, ClientOptions};
-use crate::transport::{Address, Connect, ConnectError, NoAuthentication, Stream};
+use crate::transport::{Address, Connect, ConnectError, Stream};
 use crate::types::{Generation, MemberId};
 use crate::wire::Layout;
 use crate::wire::api::HeartbeatRequest;
@@ -155,7 +155,7 @@ impl Script {
 
     pub(in crate::client) fn client_with(&self, options: ClientOptions) -> Client {
         let options = options.jitter_seed(1).runtime(Handle::current());
-        Client::with_network(options, Arc::new(self.clone()), Arc::new(NoAuthentication)).unwrap()
+        Client::with_network(options, Arc::new(self.clone())).unwrap()
     }
 
     /// From now on nobody listens there.

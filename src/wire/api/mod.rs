@@ -11,6 +11,10 @@ mod list_offsets;
 mod metadata;
 mod offset_commit;
 mod offset_fetch;
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+mod sasl_authenticate;
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+mod sasl_handshake;
 mod sync_group;
 
 use std::collections::BTreeMap;
@@ -34,11 +38,14 @@ pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, 
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
 pub(crate) use offset_fetch::OffsetFetchRequest;
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+pub(crate) use {sasl_authenticate::SaslAuthenticateRequest, sasl_handshake::SaslHandshakeRequest};
 // What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {
     describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
     list_offsets::ListOffsetsResponse, metadata::TopicId,
+    sasl_authenticate::SaslAuthenticateResponse, sasl_handshake::SaslHandshakeResponse,
 };
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) use {

@@ -136,6 +136,8 @@ fn what_a_dynamic_member_sends_is_encoded_in_every_version() {
     encodes_in_every_version(&offsets(false));
     encodes_in_every_version(&DescribeGroupsRequest { group_ids: vec!["g".to_owned()] });
     encodes_in_every_version(&ListGroupsRequest);
+    encodes_in_every_version(&SaslHandshakeRequest { mechanism: "PLAIN".to_owned() });
+    encodes_in_every_version(&SaslAuthenticateRequest { says: "secret".into() });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod cluster;
 mod groups;
 mod offsets;
+mod sasl;
 
 use std::fmt::Debug;
 
@@ -53,6 +54,7 @@ pub(super) fn all() -> Vec<Box<dyn Sample>> {
     let mut all = groups::samples();
     all.extend(cluster::samples());
     all.extend(offsets::samples());
+    all.extend(sasl::samples());
     assert_eq!(all.len(), ApiKey::ALL.len(), "an API without samples");
     all
 }

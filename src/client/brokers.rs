@@ -18,8 +18,20 @@ use crate::types::{Cluster, Node};
 /// How long one silent broker keeps us from trying the next one as well.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many rounds in which every broker hangs up at once it takes to believe that none of them is what we take it for.
-const SUSPICION: u32 = 3;
+/// Counts how often in a row we were hung up on at once. A broker that is going down does so once or twice; a port that
+/// wants TLS or SASL does it for ever.
+#[derive(Debug, Default)]
+pub(super) struct Suspicion(u32);
+
+impl Suspicion {
+    const ENOUGH: u32 = 3;
+
+    /// Notes how a try ended; says whether it is no accident any more.
+    pub(super) fn is_confirmed_by(&mut self, hung_up: bool) -> bool {
+        self.0 = if hung_up { self.0 + 1 } else { 0 };
+        self.0 >= Self::ENOUGH
+    }
+}
 
 /// The brokers that are known, and those to begin with.
 pub(crate) struct Brokers {
@@ -46,16 +58,16 @@ impl Brokers {
         deadline: Instant,
     ) -> Result<(Broker, Connection), ClientError> {
         let mut backoff = self.retry_backoff();
-        let mut suspected = 0;
+        let mut suspicion = Suspicion::default();
         loop {
             let attempts = match self.round(lane, avoid, deadline).await {
                 Ok(found) => return Ok(found),
                 Err(attempts) => attempts,
             };
             let denied = attempts.iter().any(|attempt| attempt.cause.is_denial());
-            suspected += u32::from(attempts.iter().all(|attempt| attempt.cause.is_suspect()));
-            let hopeless = denied
-                || suspected >= SUSPICION
+            let hung_up = attempts.iter().all(|attempt| attempt.cause.is_suspect());
+            let hopeless = suspicion.is_confirmed_by(hung_up)
+                || denied
                 || attempts.iter().all(|attempt| attempt.cause.is_permanent());
             let pause = backoff.pause();
             if hopeless || Instant::now() + pause >= deadline {

@@ -109,9 +109,35 @@ impl ClientError {
     /// Whether the same request may succeed later, or at another broker.
     pub fn is_retriable(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::UnknownNode(_) => true,
+            Self::TimedOut { .. } | Self::UnknownNode(_) => true,
+            Self::Unreachable { .. } => self.denial().is_none(),
             Self::Disconnected { cause, .. } => !cause.is_permanent(),
             _ => false,
+        }
+    }
+
+    /// Which broker does not trust us, or we not it, and why, if that is what stood in the way.
+    pub(crate) fn denial(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { attempts } => {
+                let denied = attempts.iter().find(|tried| tried.cause.is_denial());
+                denied.map(Attempt::to_string)
+            }
+            Self::Disconnected { cause, .. } if cause.is_denial() => Some(self.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether the broker closed the connection at the first word: see [`ConnectionError::is_suspect`].
+    pub(super) fn has_hung_up(&self) -> bool {
+        matches!(self, Self::Disconnected { cause, .. } if cause.is_suspect())
+    }
+
+    /// As a text behind which nothing is said twice.
+    pub(crate) fn detail(&self) -> String {
+        match self {
+            Self::Unreachable { attempts } => Listed(attempts).to_string(),
+            error => error.to_string(),
         }
     }
 

@@ -138,6 +138,13 @@ impl ClientOptions {
         self
     }
 
+    /// As a member's builder was told.
+    pub(crate) fn secured(mut self, whole: Option<Security>, by_name: SecurityProperties) -> Self {
+        self.security = whole;
+        self.security_properties = by_name;
+        self
+    }
+
     /// The largest answer that is read. Default 100 MiB. A larger one ends the connection.
     #[must_use]
     pub fn max_frame_size(mut self, bytes: usize) -> Self {

@@ -54,7 +54,7 @@ pub enum TlsError {
     Certificate(Arc<str>),
     /// The broker wants to see a certificate, and we have none, or one that it does not trust.
     #[error(
-        "it refuses our certificate, or that we have none ({0}): look at ssl.certificate.location and ssl.key.location \
+        "refuses our certificate, or that we have none ({0}): look at ssl.certificate.location and ssl.key.location \
          (Kafka: ssl.keystore.location)"
     )]
     ClientCertificate(Arc<str>),

@@ -254,9 +254,16 @@ fn of_certificate(problem: &CertificateError, host: &Arc<str>) -> TlsError {
         CertificateError::NotValidForName => {
             TlsError::HostName { host: Arc::clone(host), names: Vec::new() }
         }
-        CertificateError::NotValidForNameContext { presented, .. } => {
-            TlsError::HostName { host: Arc::clone(host), names: presented.clone() }
-        }
+        CertificateError::NotValidForNameContext { presented, .. } => TlsError::HostName {
+            host: Arc::clone(host),
+            names: presented.iter().map(name).collect(),
+        },
         other => TlsError::Certificate(other.to_string().into()),
     }
+}
+
+/// rustls says `DnsName("broker")`.
+fn name(presented: &String) -> String {
+    let quoted = presented.split('"').nth(1);
+    quoted.unwrap_or(presented).to_owned()
 }

@@ -26,6 +26,8 @@ mod moving;
 mod pieces;
 mod refusals;
 mod removing;
+#[cfg(all(feature = "tls", feature = "sasl"))]
+mod secure;
 mod settling;
 mod r#static;
 mod topics;

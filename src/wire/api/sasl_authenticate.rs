@@ -16,7 +16,6 @@ use crate::wire::request::append;
 use crate::wire::{ApiKey, EncodeError, ErrorCode, ReadError, Reader, Request};
 
 /// What the client says. Most of it is secret.
-#[cfg_attr(not(any(test, feature = "sasl")), expect(dead_code, reason = "asked with SASL alone"))]
 #[derive(Clone, Eq, PartialEq)]
 pub(crate) struct SaslAuthenticateRequest {
     pub(crate) says: Bytes,

@@ -15,7 +15,6 @@ use crate::wire::request::append;
 use crate::wire::{ApiKey, EncodeError, ErrorCode, ReadError, Reader, Request};
 
 /// Asks for a mechanism.
-#[cfg_attr(not(any(test, feature = "sasl")), expect(dead_code, reason = "asked with SASL alone"))]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SaslHandshakeRequest {
     pub(crate) mechanism: String,

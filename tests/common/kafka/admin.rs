@@ -126,6 +126,32 @@ impl Admin {
         self.wait_for_partitions(name, 0);
     }
 
+    /// Allows one user these operations on one resource.
+    pub(crate) fn grant(
+        &self,
+        principal: &str,
+        resource: Resource,
+        name: &str,
+        operations: &[Operation],
+    ) {
+        let rule = |operation: &Operation| {
+            AclCreation::default()
+                .with_resource_type(resource as i8)
+                .with_resource_name(string(name))
+                .with_resource_pattern_type(LITERAL)
+                .with_principal(string(principal))
+                .with_host(string("*"))
+                .with_operation(*operation as i8)
+                .with_permission_type(ALLOW)
+        };
+        let request =
+            CreateAclsRequest::default().with_creations(operations.iter().map(rule).collect());
+        self.until_done(&format!("grant {operations:?} on {name}"), None, || {
+            Ok(self.call(3, &request)?.results.iter().map(|result| result.error_code).collect())
+        });
+        self.wait_for_rules(resource, name, true);
+    }
+
     /// Denies everyone one operation on one resource; all others on it stay allowed.
     pub(crate) fn deny(&self, resource: Resource, name: &str, operation: Operation) {
         // Where a resource has any rule, what no rule allows is refused.

@@ -10,6 +10,8 @@
 //! broker and lane; `brokers` knows whom to ask when any will do.
 
 mod backoff;
+#[cfg(feature = "consumer")]
+mod bridge;
 mod brokers;
 mod connection;
 mod coordinator;
@@ -43,6 +45,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub(crate) use backoff::Backoff;
+#[cfg(feature = "consumer")]
+pub(crate) use bridge::TokenBridge;
 pub(crate) use error::passes;
 pub use error::{Attempt, ClientError, ConnectionError};
 pub(crate) use groups::GroupNature;
@@ -73,6 +77,8 @@ pub struct Client(Arc<Inner>);
 
 struct Inner {
     options: ClientOptions,
+    #[cfg(feature = "consumer")]
+    security: Security,
     #[cfg(feature = "consumer")]
     login: Option<Arc<dyn Authenticate>>,
     brokers: Arc<Brokers>,
@@ -151,6 +157,8 @@ impl Client {
         let (seeds, lanes) = (AtomicU64::new(seed), AtomicU64::new(0));
         Ok(Self(Arc::new(Inner {
             options,
+            #[cfg(feature = "consumer")]
+            security,
             #[cfg(feature = "consumer")]
             login,
             brokers,
@@ -345,6 +353,20 @@ impl Client {
         let Inner { options, seeds, .. } = &*self.0;
         let seed = seeds.fetch_add(1, Ordering::Relaxed);
         Backoff::new(options.retry_backoff, options.retry_backoff_max, seed)
+    }
+
+    /// How its connections are protected.
+    #[cfg(feature = "consumer")]
+    pub(crate) fn security(&self) -> &Security {
+        &self.0.security
+    }
+
+    /// The same tokens for rdkafka; none where nobody says who we are.
+    #[cfg(feature = "consumer")]
+    pub(crate) fn token_bridge(&self) -> Option<TokenBridge> {
+        let Inner { login, home, options, .. } = &*self.0;
+        let (runtime, within) = (home.runtime.clone(), options.connection_setup_timeout);
+        login.as_ref().map(|login| TokenBridge { login: Arc::clone(login), runtime, within })
     }
 
     /// Runs a task where the client's connections run. A task that holds the client keeps it alive.

@@ -257,7 +257,7 @@ fn named(name: &str, given: &[ErasedAssigner]) -> Result<ErasedAssigner, Error> 
 }
 
 /// A client that others use as well, and that is secured as it is.
-fn shared(client: Client, options: &Options) -> Result<Client, Error> {
+pub(super) fn shared(client: Client, options: &Options) -> Result<Client, Error> {
     match options.security.is_none() && options.security_properties.is_empty() {
         true => Ok(client),
         false => Err(Error::option(

@@ -256,14 +256,14 @@ fn of_certificate(problem: &CertificateError, host: &Arc<str>) -> TlsError {
         }
         CertificateError::NotValidForNameContext { presented, .. } => TlsError::HostName {
             host: Arc::clone(host),
-            names: presented.iter().map(name).collect(),
+            names: presented.iter().map(|presented| name(presented)).collect(),
         },
         other => TlsError::Certificate(other.to_string().into()),
     }
 }
 
 /// rustls says `DnsName("broker")`.
-fn name(presented: &String) -> String {
+fn name(presented: &str) -> String {
     let quoted = presented.split('"').nth(1);
     quoted.unwrap_or(presented).to_owned()
 }

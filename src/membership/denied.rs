@@ -1,5 +1,6 @@
 //! A broker that lets us in no more: a password that was changed, a certificate that has expired.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Ended, Event, Failure, Membership};
@@ -13,26 +14,33 @@ pub(super) struct Denials {
 }
 
 impl<H: Holding> Membership<H> {
-    /// Said at most once a session, tried again for as long as one, and then the end: whoever administers the cluster
-    /// may be in the midst of a change, and connections that are open are not asked again. For everything else it is a
-    /// connection that could not be had.
+    /// Said once, tried again for as long as a session, and then the end: whoever administers the cluster may be in the
+    /// midst of a change, and connections that are open are not asked again. For everything else it is a connection that
+    /// could not be had.
     pub(super) fn let_in<T>(
         &mut self,
         now: Instant,
         answer: Result<T, Failure>,
     ) -> Result<T, Failure> {
         let Err(Failure::Denied(message)) = answer else { return answer };
-        let session = self.config.session_timeout;
-        let is_long = |at: Instant| now.saturating_duration_since(at) >= session;
-        if self.denials.told.is_none_or(is_long) && self.ended.is_none() {
-            self.denials.told = Some(now);
-            self.tell(now, Event::Denied(message.clone()));
-        }
-        let since = *self.denials.since.get_or_insert(now);
-        if is_long(since) && self.ended.is_none() && self.ending.is_none() {
-            self.fail(now, Ended::Denied { message: message.to_string() });
+        if self.ended.is_none() && self.ending.is_none() {
+            self.denied(now, message);
         }
         Err(Failure::Disconnected)
+    }
+
+    fn denied(&mut self, now: Instant, message: Arc<str>) {
+        let session = self.config.session_timeout;
+        let passed = |at: Instant| now.saturating_duration_since(at);
+        let since = *self.denials.since.get_or_insert(now);
+        if passed(since) >= session {
+            return self.fail(now, Ended::Denied { message: message.to_string() });
+        }
+        // While one connection is denied another may still be served, time and again.
+        if self.denials.told.is_none_or(|told| passed(told) > 2 * session) {
+            self.denials.told = Some(now);
+            self.tell(now, Event::Denied(message));
+        }
     }
 
     /// A broker has answered a request of ours.

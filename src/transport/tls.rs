@@ -267,3 +267,66 @@ fn name(presented: &str) -> String {
     let quoted = presented.split('"').nth(1);
     quoted.unwrap_or(presented).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::Tcp;
+
+    /// Why a client with these options cannot be made.
+    fn refused(tls: &Tls) -> String {
+        let network = TlsNetwork::new(tls, Arc::new(Tcp));
+        network.err().expect("it cannot be used").to_string()
+    }
+
+    #[test]
+    fn files_that_cannot_be_used_are_named_with_their_property() {
+        let missing = Tls::ca_file("/no/such/ca.pem");
+        assert!(refused(&missing).starts_with("`ssl.ca.location` names `/no/such/ca.pem`"));
+        let store = Tls::ca_pem("\u{fe}\u{ed} a Java store");
+        assert_eq!(
+            refused(&store),
+            "`ssl.ca.pem` holds no certificate in PEM (JKS and PKCS#12 stores are not read)"
+        );
+    }
+
+    #[test]
+    fn an_encrypted_key_is_refused_with_a_way_out() {
+        const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        for key in [
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
+        ] {
+            let identity = Identity {
+                certificates: Pem::text("ssl.certificate.pem", CERTIFICATE),
+                key: Pem::text("ssl.key.pem", key),
+            };
+            let error = read_identity(&identity).unwrap_err().to_string();
+            assert!(
+                error.starts_with("`ssl.key.pem`") && error.contains("openssl pkcs8"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_tls_says_is_told_apart() {
+        let host = Arc::from("broker");
+        for (error, expected) in [
+            (RustlsError::InvalidCertificate(CertificateError::Expired), TlsError::Expired),
+            (RustlsError::InvalidCertificate(CertificateError::NotValidYet), TlsError::NotYetValid),
+            (
+                RustlsError::InvalidMessage(rustls::InvalidMessage::InvalidContentType),
+                TlsError::NotTls,
+            ),
+            (
+                RustlsError::AlertReceived(AlertDescription::CertificateRequired),
+                TlsError::ClientCertificate("CertificateRequired".into()),
+            ),
+        ] {
+            assert_eq!(said(&error, &host), expected);
+        }
+        let hung_up = io::Error::from(io::ErrorKind::UnexpectedEof);
+        assert_eq!(of_handshake(&hung_up, &host), TlsError::Closed);
+    }
+}

@@ -29,7 +29,7 @@ fn consumer(bootstrap: &str, group: &str, topic: &str) -> ConsumerBuilder {
 }
 
 /// Writes so many records to a topic, to its partitions by turns; every one is acknowledged by all replicas.
-async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) {
+pub(crate) async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) {
     let (bootstrap, topic) = (bootstrap.to_owned(), topic.to_owned());
     let produce = move || {
         let mut config = ClientConfig::new();

@@ -68,6 +68,7 @@ pub(crate) enum Said {
     UnauthorizedTopics(Vec<String>),
     NoCommonProtocol,
     Unauthorized,
+    Denied(String),
     Stalled,
     Other(String),
 }
@@ -289,6 +290,7 @@ impl Seen {
             Event::UnauthorizedTopics(topics) => Said::UnauthorizedTopics(names(topics)),
             Event::NoCommonProtocol => Said::NoCommonProtocol,
             Event::Unauthorized => Said::Unauthorized,
+            Event::Denied(why) => Said::Denied(why.to_string()),
             Event::Stalled => Said::Stalled,
             other => Said::Other(format!("{other:?}")),
         };

@@ -4,4 +4,6 @@ mod connection;
 mod mock;
 pub(super) mod script;
 #[cfg(feature = "sasl")]
+mod security;
+#[cfg(feature = "sasl")]
 mod session;

@@ -80,6 +80,8 @@ pub(in crate::client) const VERSIONS: &[(ApiKey, i16, i16)] = &[
     (ApiKey::SyncGroup, 0, 3),
     (ApiKey::OffsetFetch, 1, 7),
     (ApiKey::ListOffsets, 1, 5),
+    (ApiKey::SaslHandshake, 0, 1),
+    (ApiKey::SaslAuthenticate, 0, 2),
 ];
 
 /// An answer to ApiVersions.

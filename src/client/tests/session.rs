@@ -45,8 +45,7 @@ where
     let opened = Connection::open(ours, "broker:9092".into(), &options, &runtime, deadline);
     let script = async {
         let mut peer = Peer(theirs);
-        let sasl = [(ApiKey::SaslHandshake, 0, 1), (ApiKey::SaslAuthenticate, 0, 2)];
-        peer.tell_versions(&[VERSIONS, &sasl].concat()).await;
+        peer.tell_versions(VERSIONS).await;
         script(peer).await
     };
     tokio::join!(opened, script)

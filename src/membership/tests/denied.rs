@@ -36,6 +36,7 @@ fn it_is_said_once_and_tried_again_without_haste_until_the_session_is_over() {
     is_denied_for(&mut script, Duration::from_secs(15));
     let message = "a:1: refuses our credentials".to_owned();
     assert_eq!(script.member.ended(), Some(&Ended::Denied { message }));
+    assert_eq!(count_told(&script), 1);
     assert!(script.lost().is_some());
 }
 

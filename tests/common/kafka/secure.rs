@@ -31,7 +31,8 @@ const LISTENERS: [(Listener, &str, &str); 8] = [
 ];
 
 /// Users beside the anonymous one, who comes in without SASL and may do all.
-const USERS: [&str; 2] = ["admin", "alice"];
+/// Bob is there to be taken away.
+const USERS: [&str; 3] = ["admin", "alice", "bob"];
 
 /// One node with every kind of listener.
 pub(crate) struct Secure {

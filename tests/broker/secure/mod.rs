@@ -1,5 +1,9 @@
 //! TLS, SASL and access rules: who gets in, and what is said to who does not.
 
+mod looking;
+#[cfg(feature = "rdkafka-ssl")]
+mod reading;
+
 use std::time::{Duration, Instant};
 
 use kafka_group::security::{Sasl, Security, Tls};
@@ -7,7 +11,7 @@ use kafka_group::{ApiKey, Error, GroupMemberBuilder};
 
 use crate::common::kafka::{Listener, Operation, Resource, Secure};
 use crate::common::{own_cluster, unique};
-use crate::harness::{App, Said, done, member};
+use crate::harness::{App, Said, asking, assigned, loose, member, revoked, settled};
 
 /// A topic of two partitions, and a group; alice may read both.
 fn names(secure: &Secure) -> (String, String) {
@@ -41,6 +45,19 @@ fn mechanisms() -> [Sasl; 4] {
     ]
 }
 
+/// Every listener and mechanism that lets alice or her certificate in.
+fn every_way(secure: &Secure) -> Vec<(Listener, Security)> {
+    let mut ways = vec![
+        (Listener::Ssl, Security::ssl(trusting(secure))),
+        (Listener::Mutual, Security::ssl(identified(secure, "client"))),
+    ];
+    for sasl in mechanisms() {
+        ways.push((Listener::SaslPlaintext, Security::sasl_plaintext(sasl.clone())));
+        ways.push((Listener::SaslSsl, Security::sasl_ssl(trusting(secure), sasl)));
+    }
+    ways
+}
+
 fn secured(secure: &Secure, at: Listener, group: &str, topic: &str) -> GroupMemberBuilder {
     member(&secure.bootstrap(at), group, &[topic])
 }
@@ -58,33 +75,33 @@ fn refused(builder: GroupMemberBuilder) -> String {
 }
 
 #[test]
-fn a_member_joins_over_tls_with_and_without_a_certificate() {
+fn a_member_joins_every_way_there_is() {
     let secure = own_cluster!(Secure::shared());
-    for (listener, tls) in
-        [(Listener::Ssl, trusting(secure)), (Listener::Mutual, identified(secure, "client"))]
-    {
-        let (group, topic) = names(secure);
-        let ann =
-            App::start(secured(secure, listener, &group, &topic).security(Security::ssl(tls)));
+    let (group, topic) = names(secure);
+    for (listener, security) in every_way(secure) {
+        let ann = App::start(secured(secure, listener, &group, &topic).security(security));
         ann.holds(2);
         ann.leave();
     }
 }
 
 #[test]
-fn a_member_joins_by_every_mechanism_with_and_without_tls() {
+fn kafkas_properties_say_the_same() {
     let secure = own_cluster!(Secure::shared());
     let (group, topic) = names(secure);
-    for sasl in mechanisms() {
-        let plain = Security::sasl_plaintext(sasl.clone());
-        let inside = Security::sasl_ssl(trusting(secure), sasl);
-        for (listener, security) in [(Listener::SaslPlaintext, plain), (Listener::SaslSsl, inside)]
-        {
-            let ann = App::start(secured(secure, listener, &group, &topic).security(security));
-            ann.holds(2);
-            ann.leave();
-        }
-    }
+    let properties = [
+        ("security.protocol", "SASL_SSL"),
+        ("ssl.truststore.type", "PEM"),
+        ("ssl.truststore.location", &secure.file("ca.pem")),
+        ("sasl.mechanism", "SCRAM-SHA-512"),
+        (
+            "sasl.jaas.config",
+            "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"alice\" \
+             password=\"alice-secret\";",
+        ),
+    ];
+    let builder = secured(secure, Listener::SaslSsl, &group, &topic).from_properties(properties);
+    App::start(builder).holds(2);
 }
 
 #[test]
@@ -160,11 +177,8 @@ fn a_member_outlives_its_session_with_the_broker() {
                 .security(security),
         );
         let first = ann.holds(2);
-        // Sessions last three seconds there.
-        let until = Instant::now() + Duration::from_secs(8);
-        crate::common::eventually(Duration::from_secs(20), "three sessions are over", || {
-            (Instant::now() > until).then_some(())
-        });
+        // Sessions last three seconds there: in ten they are renewed at least twice.
+        ann.beats(33);
         assert_eq!(ann.now().map(|now| now.generation), Some(first.generation));
         assert_eq!(ann.said().len(), 1, "{ann:?}");
         ann.leave();
@@ -191,5 +205,48 @@ fn an_acl_that_is_missing_is_named() {
         matches!(said, Said::UnauthorizedTopics(topics) if *topics == [hidden.clone()])
             .then_some(())
     });
-    let _ = done(ann.handle().status().changed());
+}
+
+#[test]
+fn a_running_member_whose_user_is_taken_away_says_so_once_and_ends_with_its_session() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    let admin = secure.admin();
+    admin.grant("User:bob", Resource::Topic, &topic, &[Operation::Read]);
+    admin.grant("User:bob", Resource::Group, &group, &[Operation::Read]);
+    let bob = Security::sasl_plaintext(Sasl::scram_sha_256("bob", "bob-secret"));
+    let ann = App::start(secured(secure, Listener::Brief, &group, &topic).security(bob));
+    ann.holds(2);
+    admin.forget_user("bob");
+    let error = ann.fails();
+    let Error::Authentication(why) = &error else { panic!("{error:?}") };
+    assert!(why.contains("sasl.password"), "{why}");
+    let denials = ann.said().iter().filter(|said| matches!(said, Said::Denied(_))).count();
+    assert_eq!(denials, 1, "{ann:?}");
+}
+
+#[test]
+fn a_join_that_is_parked_for_longer_than_the_brokers_session_ends_in_an_assignment() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    let start = || {
+        let alice = Security::sasl_plaintext(Sasl::scram_sha_256("alice", "alice-secret"));
+        secured(secure, Listener::Brief, &group, &topic)
+            .session_timeout(Duration::from_secs(10))
+            .security(alice)
+    };
+    let mut ann = loose(start());
+    assigned(&mut ann, 2);
+    let bob = App::start(start());
+    let asked = revoked(&mut ann);
+    // Ann thinks it over; sessions last three seconds there, and Bob's JoinGroup is parked meanwhile.
+    let hold = asked.hold();
+    let begun = Instant::now();
+    bob.waits("it is parked for five seconds", |_| {
+        (begun.elapsed() > Duration::from_secs(5)).then_some(())
+    });
+    drop(hold);
+    let ann = asking(ann);
+    settled(&[&ann, &bob], 2);
+    assert_eq!(bob.said().len(), 1, "{bob:?}");
 }

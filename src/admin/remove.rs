@@ -1,16 +1,26 @@
 //! Members are taken out of a group.
 
+mod filter;
+mod life;
+mod plan;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::AdminError;
+pub use filter::MemberFilter;
+pub use life::{Life, SignOfLife};
+pub(super) use plan::plan;
+pub use plan::{MemberSelection, PlannedRemoval, RemovalPlan, RemovalPlanOptions};
+
 use super::ask::{Answered, Coordinator, deadline};
+use super::describe::describe;
 use super::look::look;
+use super::{AdminError, MemberDescription};
 use crate::client::{Client, ClientError, Lane};
 use crate::types::{GroupInstanceId, InvalidInstanceId, MemberId};
-use crate::wire::api::{DescribedMember, LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
+use crate::wire::api::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// The first version that takes several members, and instance ids (KIP-345).
@@ -84,6 +94,18 @@ impl MemberKey {
     /// The member of this id. Kafka: `member.id`.
     pub fn member_id(id: impl Into<Arc<str>>) -> Self {
         Self::MemberId(MemberId::new(id))
+    }
+
+    /// Whether this is the member that is meant.
+    fn means(&self, member: &MemberDescription) -> bool {
+        match self {
+            Self::InstanceId(id) => member.group_instance_id.as_ref() == Some(id),
+            Self::MemberId(id) => member.member_id == *id,
+            Self::Both { instance_id, member_id } => {
+                member.group_instance_id.as_ref() == Some(instance_id)
+                    && member.member_id == *member_id
+            }
+        }
     }
 
     fn leaving(&self, reason: &str) -> Result<LeavingMember, AdminError> {
@@ -207,15 +229,20 @@ pub(super) async fn remove(
     Ok(each(entries, outcomes))
 }
 
-/// Removes all that are members now.
-pub(super) async fn remove_all(
+/// Removes those that are members now and that are meant.
+pub(super) async fn remove_selected(
     client: &Client,
     group: &str,
+    which: MemberSelection,
     options: &RemoveOptions,
 ) -> Result<Vec<RemovedMember>, AdminError> {
+    if matches!(&which, MemberSelection::Matching(filter) if filter.is_empty()) {
+        return Err(plan::nothing_asked_for());
+    }
     let deadline = deadline(client, options.timeout);
-    let (_, described) = look(client, group, deadline).await?;
-    let entries: Vec<_> = described.members.into_iter().map(key).collect();
+    let (coordinator, described) = look(client, group, deadline).await?;
+    let (meant, _) = plan::select(&describe(coordinator, described, &[]), which);
+    let entries: Vec<_> = meant.into_iter().map(|(key, _)| key).collect();
     if entries.is_empty() {
         return Ok(Vec::new());
     }
@@ -236,12 +263,6 @@ fn leaving(
 fn each(entries: Vec<MemberKey>, outcomes: Vec<RemoveOutcome>) -> Vec<RemovedMember> {
     let removed = entries.into_iter().zip(outcomes);
     removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect()
-}
-
-/// What a member is removed by: brokers take instance ids that Kafka's clients refuse.
-fn key(member: DescribedMember) -> MemberKey {
-    let instance_id = member.group_instance_id.filter(|id| GroupInstanceId::new(&**id).is_ok());
-    instance_id.map_or(MemberKey::MemberId(member.member_id), MemberKey::InstanceId)
 }
 
 /// A removal under way.

@@ -7,6 +7,9 @@ mod answers;
 mod command;
 mod harness;
 
+mod deleting;
 mod lagging;
 mod looking;
 mod removing;
+mod resetting;
+mod selecting;

@@ -149,18 +149,31 @@ fn no_group_and_an_empty_one_are_told_apart() {
 }
 
 #[test]
-fn a_group_of_the_new_protocol_is_listed_and_said_to_be_one() {
+fn a_group_of_the_new_protocol_is_listed_and_described_and_nobody_is_removed() {
     let group = Group::new();
     let kafka = group.kafka;
     if !kafka.admin().serves_new_protocol() {
         return;
     }
-    let properties = [("group.protocol", "consumer")];
+    let properties = [("group.protocol", "consumer"), ("group.instance.id", "new")];
     let java = JavaMember::start(kafka.bootstrap(), &group.id, &[&group.topic], &properties);
     java.wait_for_assignment(SOON, |owned| owned.len() == 6);
+    let described = done(admin(kafka).describe_group(&*group.id)).unwrap();
+    assert_eq!(
+        (&described.group_type, &described.state),
+        (&GroupType::Consumer, &GroupState::Stable)
+    );
+    assert_eq!(described.protocol.as_deref(), Some("uniform"));
+    assert!(described.epoch.is_some_and(|epoch| epoch > 0), "{described:?}");
+    let [member] = described.members.as_slice() else { panic!("{described:?}") };
+    assert_eq!((member.name(), member.client_host.as_str()), ("new", "127.0.0.1"));
+    assert_eq!(member.subscription.read().unwrap().topics, [group.topic.as_str().into()]);
+    assert_eq!(member.partitions().unwrap().len(), 6);
+    let lag = done(admin(kafka).lag(&*group.id)).unwrap();
+    assert!(lag.partitions.iter().all(|told| told.member.as_deref() == Some("new")), "{lag:?}");
+
     let error = AdminError::NotClassic { group: group.id.clone(), group_type: GroupType::Consumer };
-    assert_eq!(done(admin(kafka).describe_group(&*group.id)), Err(error.clone()));
-    assert_eq!(group.remove(&["a"]), Err(error));
+    assert_eq!(group.remove(&["new"]), Err(error));
     let listed =
         done(admin(kafka).list_groups(ListOptions::default().types([GroupType::Consumer])));
     let listed = listed.unwrap();

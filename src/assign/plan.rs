@@ -153,6 +153,11 @@ impl GroupAssignment {
         place.and_then(|place| self.loads.get(place as usize)).map_or(0, |load| *load as usize)
     }
 
+    /// How many partitions the member at this place has been given.
+    pub(crate) fn load_at(&self, place: u32) -> u32 {
+        self.loads.get(place as usize).copied().unwrap_or(0)
+    }
+
     /// Who has been given a partition, in the order of giving.
     pub fn holders(
         &self,

@@ -8,5 +8,7 @@ mod command;
 mod harness;
 
 mod lagging;
+#[cfg(feature = "cli")]
+mod live;
 mod looking;
 mod removing;

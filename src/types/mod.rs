@@ -5,9 +5,11 @@ mod ids;
 mod node;
 mod offsets;
 mod partitions;
+mod ranges;
 
 pub use cluster::{Cluster, Partition, Topic, TopicError};
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};
 pub use partitions::{Partitions, TopicPartition};
+pub(crate) use ranges::{PartitionRanges, RangesBuilder};

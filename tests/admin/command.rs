@@ -17,14 +17,14 @@ use crate::harness::{App, GROUP, admin, member, plain, seen, static_members};
 
 /// What the command said, and its code.
 #[derive(Debug, PartialEq)]
-struct Said {
-    out: String,
-    err: String,
-    code: i32,
+pub(crate) struct Said {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) code: i32,
 }
 
 /// A cluster on a thread of its own: the command is another process, for which no virtual clock waits.
-fn cluster() -> FakeCluster {
+pub(crate) fn cluster() -> FakeCluster {
     FakeCluster::builder().topic("orders", 12).start().unwrap()
 }
 
@@ -42,7 +42,7 @@ async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -
     Said { out: plainly(&said.out, &servers), ..said }
 }
 
-fn start(args: &[String], answer: &str) -> Said {
+pub(crate) fn start(args: &[String], answer: &str) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -90,7 +90,7 @@ fn check(name: &str, said: &Said) {
 }
 
 /// Two static members, one of them with a rack.
-async fn pods(cluster: &FakeCluster) -> [App; 2] {
+pub(crate) async fn pods(cluster: &FakeCluster) -> [App; 2] {
     let pod = |name| plain(cluster).assigner(StickyAssigner::default()).group_instance_id(name);
     let pods = [App::start(pod("pod-1").client_rack("r-1")).await, App::start(pod("pod-2")).await];
     for pod in &pods {

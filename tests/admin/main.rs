@@ -9,6 +9,8 @@ mod harness;
 
 mod deleting;
 mod lagging;
+#[cfg(feature = "cli")]
+mod live;
 mod looking;
 mod removing;
 mod resetting;

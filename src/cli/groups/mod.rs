@@ -10,10 +10,11 @@ mod show;
 
 use self::options::Options;
 use super::console::Console;
+use super::reach::ReachError;
 use super::table::printable;
 use super::{Assigners, Outcome, UsageError};
 use crate::admin::{Admin, AdminError, GroupDescription};
-use crate::client::{ClientError, ClientOptions};
+use crate::client::ClientError;
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +34,10 @@ impl Command {
         ("lag", Self::Lag),
         ("remove-members", Self::RemoveMembers),
     ];
+
+    pub(super) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
 
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, command)| command)
@@ -61,7 +66,7 @@ pub(super) fn run(
         return Err(UsageError::Other(format!("no command {name:?}")));
     };
     let Some(options) = Options::read(command, arguments)? else {
-        console.say(format_args!("{}", command.usage()));
+        console.say(format_args!("{}", super::usage(name).unwrap_or_default()));
         return Ok(Outcome::Done);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -73,29 +78,25 @@ pub(super) fn run(
         }
     };
     let done = runtime.block_on(async {
-        let admin = connect(&options, assigners).await?;
-        match command {
+        let admin = options.reach.connect(console).await?.knowing(assigners.readers());
+        let outcome = match command {
             Command::List => list::run(&admin, &options, console).await,
             Command::Describe | Command::Members => {
                 describe::run(&admin, command, &options, console).await
             }
             Command::Lag => lag::run(&admin, &options, console).await,
             Command::RemoveMembers => remove::run(&admin, &options, console).await,
-        }
+        };
+        Ok(outcome?)
     });
     match done {
         Ok(outcome) => Ok(outcome),
-        Err(error) if is_usage(&error) => Err(UsageError::Other(error.to_string())),
-        Err(error) => Ok(told(console, &error)),
+        Err(ReachError::Usage(problem)) => Err(UsageError::Other(problem)),
+        Err(ReachError::Admin(error)) if is_usage(&error) => {
+            Err(UsageError::Other(error.to_string()))
+        }
+        Err(ReachError::Admin(error)) => Ok(told(console, &error)),
     }
-}
-
-async fn connect(options: &Options, assigners: &Assigners) -> Result<Admin, AdminError> {
-    let client = ClientOptions::new(&*options.bootstrap_server)
-        .client_id("kafka-group-cli")
-        .api_timeout(options.timeout)
-        .request_timeout(options.timeout);
-    Ok(Admin::connect(client).await?.knowing(assigners.readers()))
 }
 
 /// Describes each group that is asked for; what is wrong with the others is said.

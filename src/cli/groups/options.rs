@@ -1,18 +1,17 @@
 //! What the command line says about groups.
 
-use std::time::Duration;
-
 use super::Command;
 use crate::admin::{GroupState, GroupType, MemberKey};
 use crate::cli::UsageError;
 use crate::cli::arguments::{Format, text};
+use crate::cli::commands;
+use crate::cli::reach::{NOWHERE, Reach};
 use crate::types::GroupInstanceId;
 
 /// What is asked for.
 #[derive(Debug)]
 pub(super) struct Options {
-    pub(super) bootstrap_server: String,
-    pub(super) timeout: Duration,
+    pub(super) reach: Reach,
     pub(super) format: Format,
     pub(super) groups: Vec<String>,
     pub(super) states: Vec<GroupState>,
@@ -28,14 +27,10 @@ pub(super) struct Options {
     pub(super) dry_run: bool,
 }
 
-/// The longest time that a command may be given.
-const LONGEST: u64 = 24 * 60 * 60;
-
 impl Default for Options {
     fn default() -> Self {
         Self {
-            bootstrap_server: String::new(),
-            timeout: Duration::from_secs(15),
+            reach: Reach::default(),
             format: Format::default(),
             groups: Vec::new(),
             states: Vec::new(),
@@ -59,11 +54,12 @@ impl Options {
     ) -> Result<Option<Self>, UsageError> {
         use lexopt::Arg::{Long, Short};
 
+        let table = commands::Command::named(command.name());
         let mut options = Self::default();
         while let Some(argument) = arguments.next()? {
             let option = match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Long(option) if takes(command, option) => option.to_owned(),
+                Long(option) if table.is_some_and(|table| table.takes(option)) => option.to_owned(),
                 other => return Err(other.unexpected().into()),
             };
             options.set(&option, &mut arguments)?;
@@ -84,10 +80,11 @@ impl Options {
     }
 
     fn set_to(&mut self, option: &str, value: String) -> Result<(), UsageError> {
+        if self.reach.set(option, &value)? {
+            return Ok(());
+        }
         let listed = || value.split(',').map(str::trim);
         match option {
-            "bootstrap-server" => self.bootstrap_server = value,
-            "timeout" => self.timeout = seconds(&value)?,
             "format" => self.format = Format::named(&value)?,
             "state" => self.states.extend(listed().map(GroupState::from)),
             "type" => self.types.extend(listed().map(GroupType::from)),
@@ -122,9 +119,7 @@ impl Options {
     fn check(&self, command: Command) -> Result<(), UsageError> {
         let removes = command == Command::RemoveMembers;
         let problem = match self {
-            Self { bootstrap_server, .. } if bootstrap_server.is_empty() => {
-                "`--bootstrap-server` is missing; write `--bootstrap-server host:9092`"
-            }
+            Self { reach, .. } if !reach.is_known() => NOWHERE,
             Self { groups, .. } if groups.is_empty() && command != Command::List => {
                 "no `--group` is named"
             }
@@ -146,32 +141,6 @@ impl Options {
     }
 }
 
-/// Whether a command knows an option.
-fn takes(command: Command, option: &str) -> bool {
-    let own: &[&str] = match command {
-        Command::List => &["state", "type", "protocol-type"],
-        Command::Describe | Command::Members | Command::Lag => &["group"],
-        Command::RemoveMembers => &[
-            "group",
-            "instance-ids",
-            "member-ids",
-            "all",
-            "reason",
-            "require-all",
-            "yes",
-            "dry-run",
-        ],
-    };
-    own.contains(&option) || ["bootstrap-server", "timeout", "format"].contains(&option)
-}
-
 fn wrong(option: &str, id: &str, why: &str) -> UsageError {
     UsageError::Other(format!("`--{option}`: {id:?} {why}"))
-}
-
-fn seconds(value: &str) -> Result<Duration, UsageError> {
-    let seconds = value.parse().ok().filter(|seconds| (1..=LONGEST).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(|| {
-        UsageError::Other(format!("`--timeout` takes 1 to {LONGEST} seconds, not {value:?}"))
-    })
 }

@@ -41,7 +41,7 @@ pub enum AdminError {
     /// The broker cannot remove by instance id, or several members in one request. Nobody was removed.
     #[error(
         "removing by instance id, or several members at once, needs LeaveGroup v3 (Kafka 2.4), and the broker has at most \
-         v{offered}: it can remove one by one by member id alone (`RemoveOptions::one_by_one`)"
+         v{offered}: that removes one by one, and by member id alone (`RemoveOptions::one_by_one`, `--one-by-one`)"
     )]
     BatchUnsupported {
         /// The newest version of LeaveGroup that the broker and we have in common.

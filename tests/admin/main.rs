@@ -4,6 +4,8 @@
 
 mod answers;
 #[cfg(feature = "cli")]
+mod changing;
+#[cfg(feature = "cli")]
 mod command;
 mod harness;
 

@@ -27,14 +27,14 @@ impl MemberFilter {
     /// in any spelling. The trap: behind a proxy or a NAT, all members have one address.
     #[must_use]
     pub fn client_host(mut self, host: impl Into<String>) -> Self {
-        self.client_hosts.push(host.into());
+        self.add_client_host(host);
         self
     }
 
     /// Members with this `client.id`.
     #[must_use]
     pub fn client_id(mut self, client_id: impl Into<String>) -> Self {
-        self.client_ids.push(client_id.into());
+        self.add_client_id(client_id);
         self
     }
 
@@ -45,6 +45,19 @@ impl MemberFilter {
     ///
     /// It is no expression, or one that would take more than a megabyte of memory.
     pub fn instance_id_pattern(mut self, pattern: &str) -> Result<Self, AdminError> {
+        self.add_instance_id_pattern(pattern)?;
+        Ok(self)
+    }
+
+    pub(crate) fn add_client_host(&mut self, host: impl Into<String>) {
+        self.client_hosts.push(host.into());
+    }
+
+    pub(crate) fn add_client_id(&mut self, client_id: impl Into<String>) {
+        self.client_ids.push(client_id.into());
+    }
+
+    pub(crate) fn add_instance_id_pattern(&mut self, pattern: &str) -> Result<(), AdminError> {
         const MOST_MEMORY: usize = 1 << 20;
         let compiled = |pattern: &str| {
             let compiled = RegexBuilder::new(pattern).size_limit(MOST_MEMORY).build();
@@ -53,7 +66,7 @@ impl MemberFilter {
         // By itself first: `a)|(b` makes sense only between the parentheses that it gets.
         compiled(pattern)?;
         self.instance_ids.push(compiled(&format!(r"\A(?:{pattern})\z"))?);
-        Ok(self)
+        Ok(())
     }
 
     /// Whether nothing is asked for.

@@ -1,4 +1,5 @@
-//! I/O. What an operator does with groups from outside: look at them, and take members out.
+//! I/O. What an operator does with groups from outside: look at them, take members out, set and delete what they have
+//! committed, delete them.
 //!
 //! ```no_run
 //! # async fn remove() -> Result<(), kafka_group::admin::AdminError> {
@@ -15,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! Everything here works for groups of any client and any protocol type, as long as they are groups of the classic
-//! protocol. Of those in which the broker assigns (KIP-848) only the list tells.
+//! Everything here works for groups of the classic protocol, of any client and protocol type, and for groups of consumers of
+//! the new one (KIP-848) on brokers that do it for those: Kafka 4.4 does. Share and streams groups are listed, and deleted.
 
 mod ask;
 mod consumers;
@@ -142,7 +143,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// The group does not exist, its members are managed by the broker, or it cannot be asked for.
+    /// The group does not exist, is of a type that cannot be described ([`AdminError::NotClassic`]), or it cannot be asked
+    /// for.
     pub async fn describe_group(
         &self,
         group: impl Into<String>,
@@ -264,8 +266,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// Nothing, or nobody, was removed: no entry is given, the group does not exist, its members are managed by the
-    /// broker, this user may not, the broker is too old for it. After [`AdminError::Client`] with a request that may
+    /// Nothing, or nobody, was removed: no entry is given, the group does not exist, its broker takes nobody out of a
+    /// group of its type, this user may not, the broker is too old for it. After [`AdminError::Client`] with a request that may
     /// have been sent, some may have been removed: the same call again tells, as [`Gone`](RemoveOutcome::Gone) or
     /// [`Unknown`](RemoveOutcome::Unknown).
     pub async fn remove_members(
@@ -330,7 +332,7 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// The group does not exist, its members are managed by the broker, or the coordinator cannot be asked.
+    /// The group does not exist, is of a type that cannot be described, or the coordinator cannot be asked.
     pub async fn plan_removal(
         &self,
         group: impl Into<String>,

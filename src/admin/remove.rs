@@ -15,9 +15,8 @@ pub(super) use plan::plan;
 pub use plan::{MemberSelection, PlannedRemoval, RemovalPlan, RemovalPlanOptions};
 
 use super::ask::{Answered, Coordinator, deadline};
-use super::describe::describe;
-use super::look::look;
-use super::{AdminError, MemberDescription};
+use super::look::look_at_any;
+use super::{AdminError, GroupType, MemberDescription};
 use crate::client::{Client, ClientError, Lane};
 use crate::types::{GroupInstanceId, InvalidInstanceId, MemberId};
 use crate::wire::api::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
@@ -224,7 +223,7 @@ pub(super) async fn remove(
     }
     let outcomes = removal.remove(leaving, options.one_by_one).await?;
     if outcomes.iter().all(|outcome| *outcome == RemoveOutcome::Unknown) {
-        removal.is_there().await?;
+        removal.is_there(&entries).await?;
     }
     Ok(each(entries, outcomes))
 }
@@ -240,8 +239,8 @@ pub(super) async fn remove_selected(
         return Err(plan::nothing_asked_for());
     }
     let deadline = deadline(client, options.timeout);
-    let (coordinator, described) = look(client, group, deadline).await?;
-    let (meant, _) = plan::select(&describe(coordinator, described, &[]), which);
+    let described = look_at_any(client, group, &[], deadline).await?;
+    let (meant, _) = plan::select(&described, which);
     let entries: Vec<_> = meant.into_iter().map(|(key, _)| key).collect();
     if entries.is_empty() {
         return Ok(Vec::new());
@@ -249,6 +248,10 @@ pub(super) async fn remove_selected(
     let leaving = leaving(&entries, options)?;
     let removal = Removal { coordinator: Coordinator { client, group, deadline }, looked: true };
     let outcomes = removal.remove(leaving, options.one_by_one).await?;
+    let nobody = outcomes.iter().all(|outcome| *outcome == RemoveOutcome::Gone);
+    if nobody && described.group_type != GroupType::Classic {
+        removal.is_there(&entries).await?;
+    }
     Ok(each(entries, outcomes))
 }
 
@@ -276,7 +279,7 @@ impl Removal<'_> {
     /// Looks whether all are members.
     async fn require(&self, entries: &[MemberKey]) -> Result<(), AdminError> {
         let Coordinator { client, group, deadline } = self.coordinator;
-        let (_, described) = look(client, group, deadline).await?;
+        let described = look_at_any(client, group, &[], deadline).await?;
         let members = described.members.iter();
         let ids: HashSet<&str> = members.clone().map(|member| member.member_id.as_str()).collect();
         let instances: HashMap<&str, &str> = members
@@ -345,11 +348,21 @@ impl Removal<'_> {
         }
     }
 
-    /// LeaveGroup knows nobody in a group that is empty, does not exist or is another protocol's; the latter two are
-    /// told apart. If they cannot be, what it said stands.
-    async fn is_there(&self) -> Result<(), AdminError> {
+    /// LeaveGroup knows nobody in a group that is empty or does not exist, nor, on older brokers, in one of the new
+    /// protocol: that is told apart. If it cannot be, what it said stands.
+    async fn is_there(&self, entries: &[MemberKey]) -> Result<(), AdminError> {
         let Coordinator { client, group, deadline } = self.coordinator;
-        match look(client, group, deadline).await {
+        match look_at_any(client, group, &[], deadline).await {
+            Ok(described) if described.group_type != GroupType::Classic => {
+                let is_member = |key: &MemberKey| described.members.iter().any(|it| key.means(it));
+                match entries.iter().any(is_member) {
+                    true => Err(AdminError::NotClassic {
+                        group: group.to_owned(),
+                        group_type: described.group_type.clone(),
+                    }),
+                    false => Ok(()),
+                }
+            }
             Err(error @ (AdminError::NoSuchGroup(_) | AdminError::NotClassic { .. })) => Err(error),
             _ => Ok(()),
         }

@@ -6,8 +6,23 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::TopicPartition;
 use kafka_group::{ApiKey, LeavePolicy};
 
+use crate::answers::{described_consumers, listed_as};
 use crate::command::{Said, answering, check, cluster, pods, run, start};
 use crate::harness::{App, GROUP, eventually, member, seen};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_of_the_new_protocol_is_described() {
+    let cluster = cluster();
+    for (format, ending) in [("table", "txt"), ("json", "json")] {
+        cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("consumer")));
+        let described = described_consumers();
+        cluster.control(ApiKey::ConsumerGroupDescribe, 1, move |_| {
+            Verdict::Garbage(described.clone())
+        });
+        let said = run(&cluster, &["describe", "--group", GROUP, "--format", format]).await;
+        check(&format!("describe.new.{ending}"), &said);
+    }
+}
 
 /// "orders" has records 10 to 99; nobody is in the group, which has committed 30 in partition 0 and 50 in 1.
 async fn behind() -> FakeCluster {

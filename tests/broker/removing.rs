@@ -149,13 +149,14 @@ fn no_group_and_an_empty_one_are_told_apart() {
 }
 
 #[test]
-fn a_group_of_the_new_protocol_is_listed_and_described_and_nobody_is_removed() {
+fn a_group_of_the_new_protocol_is_listed_and_described_and_its_members_are_removed() {
     let group = Group::new();
     let kafka = group.kafka;
     if !kafka.admin().serves_new_protocol() {
         return;
     }
-    let properties = [("group.protocol", "consumer"), ("group.instance.id", "new")];
+    let properties =
+        [("group.protocol", "consumer"), ("group.instance.id", "new"), ("client.rack", "r-1")];
     let java = JavaMember::start(kafka.bootstrap(), &group.id, &[&group.topic], &properties);
     java.wait_for_assignment(SOON, |owned| owned.len() == 6);
     let described = done(admin(kafka).describe_group(&*group.id)).unwrap();
@@ -167,13 +168,19 @@ fn a_group_of_the_new_protocol_is_listed_and_described_and_nobody_is_removed() {
     assert!(described.epoch.is_some_and(|epoch| epoch > 0), "{described:?}");
     let [member] = described.members.as_slice() else { panic!("{described:?}") };
     assert_eq!((member.name(), member.client_host.as_str()), ("new", "127.0.0.1"));
-    assert_eq!(member.subscription.read().unwrap().topics, [group.topic.as_str().into()]);
+    let subscription = member.subscription.read().unwrap();
+    assert_eq!(subscription.topics, [group.topic.as_str().into()]);
+    assert_eq!(subscription.rack.as_deref(), Some("r-1"));
     assert_eq!(member.partitions().unwrap().len(), 6);
     let lag = done(admin(kafka).lag(&*group.id)).unwrap();
     assert!(lag.partitions.iter().all(|told| told.member.as_deref() == Some("new")), "{lag:?}");
 
-    let error = AdminError::NotClassic { group: group.id.clone(), group_type: GroupType::Consumer };
-    assert_eq!(group.remove(&["new"]), Err(error));
+    // Kafka 4.4 takes out members of the new protocol as well.
+    assert_eq!(
+        group.remove(&["nobody", "new"]),
+        Ok(vec![RemoveOutcome::Unknown, RemoveOutcome::Removed])
+    );
+    assert_eq!(group.remove(&["nobody"]), Ok(vec![RemoveOutcome::Unknown]));
     let listed =
         done(admin(kafka).list_groups(ListOptions::default().types([GroupType::Consumer])));
     let listed = listed.unwrap();
@@ -252,4 +259,27 @@ fn whoever_may_not_is_told_what_is_needed() {
         assert_eq!(group.remove(&["a"]), Err(error));
         kafka.admin().allow(Resource::Group, &group.id);
     }
+}
+
+#[test]
+fn a_removal_goes_on_at_the_next_coordinator_when_the_first_is_killed() {
+    let kafka = own_cluster!(Kafka::three());
+    let (id, topic) = (unique("group"), unique("topic"));
+    kafka.admin().create_topic(&topic, 6, 3);
+    let start = |instance: &str| {
+        let fixed = member(kafka.bootstrap(), &id, &[&topic]).group_instance_id(instance);
+        App::start(fixed.session_timeout(NEVER).max_poll_interval(NEVER))
+    };
+    let apps = ["stays", "one", "two"].map(start);
+    settled(&apps.iter().collect::<Vec<_>>(), 6);
+    let [stays, one, two] = apps;
+    one.close();
+    two.close();
+    let admin = admin(&kafka);
+    done(admin.describe_group(&*id)).unwrap();
+    kafka.kill(kafka.admin().find_coordinator(&id));
+    let entries = ["one", "two"].map(MemberKey::instance_id);
+    let removed = done(admin.remove_members(&*id, entries, RemoveOptions::default())).unwrap();
+    assert!(removed.iter().all(|removed| removed.outcome.is_removed()), "{removed:?}");
+    stays.holds(6);
 }

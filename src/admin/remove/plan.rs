@@ -6,8 +6,7 @@ use super::MemberKey;
 use super::filter::MemberFilter;
 use super::life::{Life, watch};
 use crate::admin::ask::deadline;
-use crate::admin::describe::describe;
-use crate::admin::look::look;
+use crate::admin::look::look_at_any;
 use crate::admin::{AdminError, GroupDescription, GroupState, MemberDescription};
 use crate::client::Client;
 use crate::types::GroupInstanceId;
@@ -106,8 +105,8 @@ pub(in crate::admin) async fn plan(
     if matches!(&which, MemberSelection::Matching(filter) if filter.is_empty()) {
         return Err(nothing_asked_for());
     }
-    let (coordinator, described) = look(client, group, deadline(client, options.timeout)).await?;
-    let described = describe(coordinator, described, &[]);
+    let deadline = deadline(client, options.timeout);
+    let described = look_at_any(client, group, &[], deadline).await?;
     let (meant, missing) = select(&described, which);
     let (keys, members): (Vec<_>, Vec<_>) = meant.into_iter().unzip();
     let lives = watch(client, &described, &members, options.watch).await;

@@ -235,3 +235,27 @@ fn a_static_member_that_closes_keeps_its_place_until_its_session_ends() {
         (group.kafka.admin().describe_group(&group.id).members.len() == 1).then_some(())
     });
 }
+
+/// Kafka shows the first process with an id for ever; what it shows of the holder itself is its member id, and what the
+/// holder wrote.
+#[test]
+fn who_is_fenced_and_who_takes_over_are_told_of_each_other() {
+    let group = Group::new();
+    let first = App::start(group.member("ann").client_id("first"));
+    first.holds(4);
+    let second = App::start(group.member("ann").client_id("second"));
+    second.holds(4);
+    let old_id = second.status().member_id;
+    first.fails();
+    let third = App::start(group.member("ann").client_id("third"));
+    let (client_id, host, former) = third.takes_over();
+    assert_eq!((&*client_id, &*host, former), ("first", "127.0.0.1", old_id));
+
+    let Error::FencedInstanceId { holder: Some(holder), .. } = second.fails() else {
+        panic!("{second:?}")
+    };
+    assert_eq!((&*holder.client_id, &*holder.host), ("first", "127.0.0.1"));
+    assert_eq!(holder.member_id, third.status().member_id);
+    let process = holder.process.unwrap();
+    assert!(process.ends_with(&format!("/{}", std::process::id())), "{process}");
+}

@@ -44,7 +44,6 @@ pub(crate) fn done<T>(asked: impl Future<Output = T>) -> T {
 }
 
 /// Runs this where the applications run.
-#[cfg(feature = "consumer")]
 pub(crate) fn spawn<T: Send + 'static>(
     task: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {

@@ -13,6 +13,9 @@ use crate::harness::{
     App, SOON, Said, by_role, done, member, offsets, plain, settled, undisturbed,
 };
 
+/// How many partitions a group's topic has.
+pub(crate) const PARTITIONS: usize = 4;
+
 /// What happens to what is held when a round begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Rounds {
@@ -21,10 +24,10 @@ enum Rounds {
 }
 
 /// A group of static members on one topic.
-struct Group {
-    kafka: &'static Kafka,
-    id: String,
-    topic: String,
+pub(crate) struct Group {
+    pub(crate) kafka: &'static Kafka,
+    pub(crate) id: String,
+    pub(crate) topic: String,
     rounds: Rounds,
 }
 
@@ -35,11 +38,11 @@ impl Group {
 
     fn with(rounds: Rounds) -> Self {
         let (kafka, id, topic) = (Kafka::shared(), unique("group"), unique("topic"));
-        kafka.admin().create_topic(&topic, 4, 1);
+        kafka.admin().create_topic(&topic, PARTITIONS as i32, 1);
         Self { kafka, id, topic, rounds }
     }
 
-    fn dynamic(&self) -> GroupMemberBuilder {
+    pub(crate) fn dynamic(&self) -> GroupMemberBuilder {
         let builder = plain(self.kafka.bootstrap(), &self.id, &[&self.topic]);
         match self.rounds {
             Rounds::Eager => builder.assigner(RangeAssigner::default()),
@@ -51,6 +54,13 @@ impl Group {
         self.dynamic().group_instance_id(instance)
     }
 
+    /// The instance ids of the members that the coordinator has.
+    pub(crate) fn members(&self) -> Vec<Option<String>> {
+        let described = self.kafka.admin().describe_group(&self.id);
+        let id = |id: &kafka_protocol::protocol::StrBytes| id.to_string();
+        described.members.iter().map(|it| it.group_instance_id.as_ref().map(id)).collect()
+    }
+
     fn leader_and_follower(&self) -> (App, App) {
         let ann = App::start(self.member("ann"));
         ann.holds(4);
@@ -59,7 +69,7 @@ impl Group {
 }
 
 /// In an eager group and in a cooperative one.
-fn in_both(test: impl Fn(Group)) {
+pub(crate) fn in_both(test: impl Fn(Group)) {
     test(Group::with(Rounds::Eager));
     test(Group::with(Rounds::Cooperative));
 }
@@ -372,9 +382,8 @@ fn a_member_that_is_away_while_the_group_rebalances_has_no_more_than_the_rebalan
     bob.close();
     let cid = App::start(long(group.dynamic()));
     eventually(Duration::from_secs(40), "bob is out", || {
-        let members = group.kafka.admin().describe_group(&group.id).members;
-        let has = |id| members.iter().any(|member| member.group_instance_id.as_deref() == id);
-        (members.len() == 2 && !has(Some("bob"))).then_some(())
+        let members = group.members();
+        (members.len() == 2 && !members.contains(&Some("bob".to_owned()))).then_some(())
     });
     settled(&[&ann, &cid], 4);
 }

@@ -1,9 +1,10 @@
 //! rdkafka without a group's members: `assign()` of all partitions, all options at their defaults.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::{ClientConfig, Offset, TopicPartitionList};
+use tokio::time::Instant;
 
 use super::{PARTITIONS, PATIENCE, Plan};
 

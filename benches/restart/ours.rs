@@ -1,9 +1,10 @@
 //! A static member of this crate, all options at their defaults.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kafka_group::assign::RangeAssigner;
 use kafka_group::{AutoOffsetReset, Consumer};
+use tokio::time::Instant;
 
 use super::{PATIENCE, Plan};
 

@@ -61,6 +61,7 @@ pub enum OnFenced {
     ///
     /// The trap: two living processes with one id and this policy throw each other out for ever, once in each such time,
     /// and neither gets far. It is for an overlap that ends by itself (a deployment's surge), and the time is to be
-    /// longer than the overlap; a session is a good choice.
+    /// longer than the overlap; a session is a good choice. Coming back throws the other one out, whatever
+    /// [`TakeOver`](crate::TakeOver) said at the start.
     RetryAfter(Duration),
 }

@@ -32,7 +32,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Rounds::Eager)
     }
 

@@ -1,14 +1,18 @@
 //! `docs/static-membership.md`, step by step: a group of dynamic members becomes static and dynamic again, one process at
 //! a time, and no partition is without an owner for longer than in a normal rebalance.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kafka_group::admin::{Admin, MemberKey, RemoveOptions, RemoveOutcome};
 use kafka_group::client::ClientOptions;
+use kafka_group::registry::RegisteredMember;
 use kafka_group::types::Generation;
-use kafka_group::{GroupMemberBuilder, LeavePolicy, MemberHandle};
+use kafka_group::{GroupMemberBuilder, LeavePolicy, MemberHandle, MemberState, registry};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::harness::{App, done, settled, spawn};
 use crate::r#static::{Group, PARTITIONS, in_both};
@@ -45,8 +49,8 @@ impl<'a> Deployment<'a> {
         end: impl Fn(App, &'static str),
         start: impl Fn(&Group, usize) -> GroupMemberBuilder,
     ) -> Duration {
-        for at in 0..self.apps.len() {
-            end(self.apps.remove(0), NAMES[at]);
+        for (at, name) in NAMES.into_iter().enumerate() {
+            end(self.apps.remove(0), name);
             self.apps.push(App::start(start(self.group, at)));
             self.watch.follow(&self.apps);
             self.settles();
@@ -124,6 +128,51 @@ fn static_members_become_dynamic_when_the_entries_they_leave_behind_are_removed(
         is_no_longer_than(deployment.rolls(closes_and_is_removed, dynamic), normal);
         assert_eq!(group.members(), [None, None, None]);
     });
+}
+
+#[test]
+fn every_test_that_the_operators_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+    let tests: String = fs::read_dir(root.join("tests/broker"))
+        .unwrap()
+        .map(|file| read(file.unwrap().path()))
+        .collect();
+    let page = read(root.join("docs/static-membership.md"));
+    let rows = page.split("## What is tested").nth(1).unwrap().lines();
+    let rows = rows.filter(|line| line.starts_with("| ") && !line.contains("tests/broker"));
+    let names: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        assert!(tests.contains(&format!("fn {name}()")), "{name}");
+    }
+}
+
+/// A process with three members is taken out of the group for good.
+#[test]
+fn the_ids_that_a_process_lists_are_what_takes_its_members_out() {
+    let group = Group::new();
+    let stays = App::start(fixed(&group, 0));
+    let indexed = |index| {
+        let builder = group.dynamic().session_timeout(SESSION).client_id("goes");
+        App::start(builder.instance_index(index))
+    };
+    let go: Vec<App> = (0..3).map(indexed).collect();
+    settled(&[&stays, &go[0], &go[1], &go[2]], PARTITIONS);
+
+    let all = registry::snapshot().into_iter().filter(|member| *member.group_id == *group.id);
+    let all: Vec<RegisteredMember> = all.collect();
+    assert!(all.iter().all(|member| member.state == MemberState::Stable), "{all:?}");
+    let ids: Vec<String> =
+        all.into_iter().filter_map(|member| member.group_instance_id).map(String::from).collect();
+    assert_eq!(ids, ["ann", "goes-0", "goes-1", "goes-2"]);
+
+    go.into_iter().for_each(App::close);
+    let admin = done(Admin::connect(ClientOptions::new(group.kafka.bootstrap()))).unwrap();
+    let entries = ids.into_iter().skip(1).map(MemberKey::instance_id);
+    let removed = done(admin.remove_members(&group.id, entries, RemoveOptions::default()));
+    assert!(removed.unwrap().iter().all(|entry| entry.outcome == RemoveOutcome::Removed));
+    stays.holds(PARTITIONS);
 }
 
 /// Looks again and again which partitions nobody has.

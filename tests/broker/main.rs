@@ -28,6 +28,9 @@ mod refusals;
 mod removing;
 mod settling;
 mod r#static;
+#[cfg(feature = "consumer")]
+mod static_load;
+mod static_rolling;
 mod topics;
 #[cfg(feature = "consumer")]
 mod victim;

@@ -74,10 +74,6 @@ impl<H: Holding> Report<H> {
         self.settings.group_instance_id.as_ref()
     }
 
-    pub(super) fn is_static(&self) -> bool {
-        self.settings.group_instance_id.is_some()
-    }
-
     /// The protocols that were last offered.
     pub(super) fn offered(&self) -> &[String] {
         &self.offered

@@ -246,8 +246,9 @@ impl Reader<'_> {
         let SeenSubscription { subscription, envelope, metadata } = seen;
         let metadata = metadata.and_then(Result::ok).map(|told| self.metadata(told));
         Ok(SubscriptionDescription {
-            topics: subscription.topics,
-            owned: subscription.owned,
+            topics: subscription.topics.to_vec(),
+            // Each number stands in the bytes by itself.
+            owned: subscription.owned.within(|_| Some(u32::MAX)),
             generation: subscription.generation,
             rack: subscription.rack,
             metadata,

@@ -7,6 +7,7 @@ mod node;
 mod offsets;
 mod partitions;
 mod random_id;
+mod ranges;
 
 pub use cluster::{Cluster, Partition, Topic, TopicError};
 pub use holder::InstanceHolder;
@@ -14,3 +15,4 @@ pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};
 pub use partitions::{Partitions, TopicPartition};
+pub(crate) use ranges::{PartitionRanges, RangesBuilder};

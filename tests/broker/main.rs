@@ -30,6 +30,9 @@ mod resetting;
 mod seen;
 mod settling;
 mod r#static;
+#[cfg(feature = "consumer")]
+mod static_load;
+mod static_rolling;
 mod topics;
 #[cfg(feature = "consumer")]
 mod victim;

@@ -370,3 +370,16 @@ fn checked(group: String) -> Result<String, AdminError> {
         false => Ok(group),
     }
 }
+
+/// A group as an answer to DescribeGroups tells it.
+#[cfg(test)]
+pub(crate) fn read(version: i16, answer: bytes::Bytes) -> Option<GroupDescription> {
+    use crate::types::{Node, NodeId};
+    use crate::wire::api::DescribeGroupsRequest;
+    use crate::wire::{Reader, Request};
+
+    let answer = DescribeGroupsRequest::read(version, &mut Reader::new(answer)).ok()?;
+    let coordinator = Node { id: NodeId(1), host: "broker".into(), port: 9092, rack: None };
+    let described = answer.groups.into_iter().next()?;
+    Some(describe::describe(coordinator, described, &[]))
+}

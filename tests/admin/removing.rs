@@ -76,6 +76,18 @@ async fn one_unknown_among_many_stops_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_dynamic_member_has_no_instance_id_to_be_removed_by() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster)).await;
+    let id = app.id();
+    assert_eq!(
+        outcomes(&remove(&admin(&cluster).await, [&*id]).await.unwrap()),
+        [RemoveOutcome::Unknown]
+    );
+    app.holds(12).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_thousand_members_are_one_request_with_a_reason() {
     let cluster = cluster();
     let _stays = one_of_two(&cluster).await;

@@ -163,3 +163,6 @@ fn worse(one: Outcome, other: Outcome) -> Outcome {
 fn one_line(error: &AdminError) -> String {
     printable(&error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

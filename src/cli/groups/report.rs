@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::Value;
 
 use super::show::{cell, cell_or_none, hex, seconds};
@@ -233,7 +234,16 @@ pub(super) struct Line<'a> {
     assigner: Option<&'a str>,
     coordinator: Broker<'a>,
     plan: Option<Plan<'a>>,
-    members: Vec<Member<'a>>,
+    members: Members<'a>,
+}
+
+/// Members, of which one at a time is made ready to be written: there may be thousands.
+struct Members<'a>(&'a [MemberDescription]);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(member))
+    }
 }
 
 #[derive(Serialize)]
@@ -267,11 +277,11 @@ struct Member<'a> {
     process: Option<&'a str>,
     session_timeout_ms: Option<u64>,
     rebalance_timeout_ms: Option<u64>,
-    subscribes: Option<Vec<&'a str>>,
+    subscribes: Option<Topics<'a>>,
     pattern: Option<&'a str>,
-    owned: Option<BTreeMap<&'a str, &'a [i32]>>,
+    owned: Option<ByTopic<'a>>,
     metadata: Option<Value>,
-    partitions: Option<BTreeMap<&'a str, &'a [i32]>>,
+    partitions: Option<ByTopic<'a>>,
     /// What could not be read, by what it is.
     unread: BTreeMap<&'static str, String>,
 }
@@ -293,7 +303,7 @@ pub(super) fn line(group: &GroupDescription) -> Line<'_> {
         assigner: group.protocol.as_deref(),
         coordinator: Broker { id: node.id.0, host: &node.host, port: node.port },
         plan,
-        members: group.members.iter().map(member).collect(),
+        members: Members(&group.members),
     }
 }
 
@@ -310,18 +320,31 @@ fn member(member: &MemberDescription) -> Member<'_> {
         process: words.and_then(|words| words.process.as_deref()),
         session_timeout_ms: words.and_then(|words| words.session_timeout).map(millis),
         rebalance_timeout_ms: words.and_then(|words| words.rebalance_timeout).map(millis),
-        subscribes: subscription
-            .map(|subscription| subscription.topics.iter().map(AsRef::as_ref).collect()),
+        subscribes: subscription.map(|subscription| Topics(&subscription.topics)),
         pattern: subscription.and_then(|subscription| subscription.pattern.as_deref()),
-        owned: subscription.map(|subscription| by_topic(&subscription.owned)),
+        owned: subscription.map(|subscription| ByTopic(&subscription.owned)),
         metadata: subscription.and_then(|subscription| told(subscription.metadata.as_ref()?)),
-        partitions: member.partitions().map(by_topic),
+        partitions: member.partitions().map(ByTopic),
         unread: unread(member),
     }
 }
 
-fn by_topic(partitions: &Partitions) -> BTreeMap<&str, &[i32]> {
-    partitions.by_topic().map(|(topic, numbers)| (&**topic, numbers)).collect()
+/// Topics' names.
+struct Topics<'a>(&'a [Arc<str>]);
+
+impl Serialize for Topics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|topic| &**topic))
+    }
+}
+
+/// Numbers by topic.
+struct ByTopic<'a>(&'a Partitions);
+
+impl Serialize for ByTopic<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.by_topic().map(|(topic, numbers)| (&**topic, numbers)))
+    }
 }
 
 /// What an assigner reads in what a member told.

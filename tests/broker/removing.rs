@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use kafka_group::admin::{
-    Admin, AdminError, Content, GroupState, GroupType, ListOptions, MemberKey, RemoveOptions,
-    RemoveOutcome,
+    Admin, AdminError, Content, GroupState, GroupType, Life, ListOptions, MemberFilter, MemberKey,
+    MemberSelection, RemovalPlanOptions, RemoveOptions, RemoveOutcome, SignOfLife,
 };
 use kafka_group::client::ClientOptions;
 use kafka_group::types::Partitions;
@@ -61,6 +61,8 @@ fn admin(kafka: &Kafka) -> Admin {
 mod command {
     use std::process::Command;
 
+    use kafka_group::registry;
+
     use super::*;
 
     /// What the command printed, and how it ended.
@@ -77,12 +79,18 @@ mod command {
         let group = Group::new();
         let [stays, two, three] = group.start(["stays", "two", "three"]);
 
+        // What the processes' own endpoints would tell, and what the cluster tells.
+        let registered: serde_json::Value = serde_json::from_str(&registry::to_json()).unwrap();
+        let ours = registered.as_array().unwrap().iter();
+        let ours = ours.filter(|member| member["group_id"] == group.id.as_str());
+        let ids: Vec<&str> =
+            ours.map(|member| member["group_instance_id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["stays", "three", "two"]);
         let (listed, code) = run(group.kafka, "members", &group.id, &["--format", "json"]);
         assert_eq!(code, 0);
         let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-        let ids = listed["members"].as_array().unwrap().iter();
-        let ids: Vec<&str> = ids.map(|member| member["instance_id"].as_str().unwrap()).collect();
-        assert_eq!(ids, ["stays", "three", "two"]);
+        let told = listed["members"].as_array().unwrap().iter();
+        assert!(told.map(|member| member["instance_id"].as_str().unwrap()).eq(ids.iter().copied()));
 
         two.close();
         three.close();
@@ -100,6 +108,43 @@ mod command {
         assert_eq!(said, "MEMBER  OUTCOME\nthree   unknown\ntwo     unknown\n");
         assert_eq!(code, 1);
     }
+}
+
+#[test]
+fn a_member_that_commits_is_seen_to_live_and_of_one_that_is_shut_down_nothing_is_known() {
+    let group = Group::new();
+    let [ann, bob] = group.start(["ann", "bob"]);
+    bob.close();
+    let held = ann.now().unwrap().all;
+    let planning = admin(group.kafka);
+    let options = RemovalPlanOptions::default().watch(Duration::from_secs(3));
+    let plan = std::thread::scope(|scope| {
+        let plan =
+            scope.spawn(|| done(planning.plan_removal(&*group.id, MemberSelection::All, options)));
+        let mut offset = 0;
+        while !plan.is_finished() {
+            done(ann.handle().commit(offsets(&held, offset))).unwrap();
+            offset += 1;
+        }
+        plan.join().unwrap()
+    });
+    let lives: Vec<_> = plan.unwrap().members.iter().map(|planned| planned.life).collect();
+    let heard_within = Some(NEVER);
+    assert_eq!(lives, [Life::Seen(SignOfLife::Commits), Life::Unknown { heard_within }]);
+}
+
+#[test]
+fn those_that_a_filter_takes_are_removed() {
+    let group = Group::new();
+    let [stays, _one, _two] = group.start(["stays", "pod-1", "pod-2"]);
+    let removing = admin(group.kafka);
+    let filter = MemberFilter::new().client_host("127.0.0.1");
+    let filter = filter.instance_id_pattern("pod-[0-9]").unwrap();
+    let options = RemoveOptions::default();
+    let removed = done(removing.remove_matching_members(&*group.id, filter, options)).unwrap();
+    assert_eq!(removed.len(), 2);
+    assert!(removed.iter().all(|one| one.outcome == RemoveOutcome::Removed), "{removed:?}");
+    stays.beats(1);
 }
 
 #[test]

@@ -4,15 +4,16 @@ use bytes::{Bytes, BytesMut};
 
 use crate::subscription::{Assignment, Down, StickyClaim, Subscription, Up};
 use crate::wire::api::{
-    ApiVersionsRequest, DescribeGroupsRequest, FindCoordinatorRequest, HeartbeatRequest,
-    JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
-    OffsetCommitRequest, OffsetFetchRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
+    ApiVersionsRequest, ConsumerGroupDescribeRequest, DeleteGroupsRequest, DescribeGroupsRequest,
+    FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
+    ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
+    OffsetDeleteRequest, OffsetFetchRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
     SyncGroupRequest,
 };
 use crate::wire::{ApiKey, Reader, Request, next_frame, read_response};
 
 /// How many doors there are.
-pub const DOORS: u8 = 20;
+pub const DOORS: u8 = 23;
 
 /// Reads `bytes` as whatever comes in by this door; says whether they could be read. Must never panic.
 pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
@@ -36,7 +37,10 @@ pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
         15 => response::<OffsetCommitRequest>(version, bytes),
         16 => response::<OffsetFetchRequest>(version, bytes),
         17 => response::<SyncGroupRequest>(version, bytes),
-        18 => response::<SaslHandshakeRequest>(version, bytes),
+        18 => response::<DeleteGroupsRequest>(version, bytes),
+        19 => response::<OffsetDeleteRequest>(version, bytes),
+        20 => response::<ConsumerGroupDescribeRequest>(version, bytes),
+        21 => response::<SaslHandshakeRequest>(version, bytes),
         _ => response::<SaslAuthenticateRequest>(version, bytes),
     }
 }
@@ -56,8 +60,11 @@ pub fn door(api: ApiKey) -> u8 {
         ApiKey::OffsetCommit => 15,
         ApiKey::OffsetFetch => 16,
         ApiKey::SyncGroup => 17,
-        ApiKey::SaslHandshake => 18,
-        ApiKey::SaslAuthenticate => 19,
+        ApiKey::DeleteGroups => 18,
+        ApiKey::OffsetDelete => 19,
+        ApiKey::ConsumerGroupDescribe => 20,
+        ApiKey::SaslHandshake => 21,
+        ApiKey::SaslAuthenticate => 22,
     }
 }
 

@@ -38,6 +38,12 @@ pub enum ApiKey {
     ApiVersions = 18,
     /// Who we are.
     SaslAuthenticate = 36,
+    /// Groups, deleted with their offsets.
+    DeleteGroups = 42,
+    /// Offsets of a group, deleted.
+    OffsetDelete = 47,
+    /// Groups of the new protocol with their members.
+    ConsumerGroupDescribe = 69,
 }
 
 /// A request, its API, and what answers it.

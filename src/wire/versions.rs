@@ -157,7 +157,7 @@ impl fmt::Display for Theirs {
 
 impl ApiKey {
     /// Every API that is spoken.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::ListOffsets,
         Self::Metadata,
         Self::OffsetCommit,
@@ -172,6 +172,9 @@ impl ApiKey {
         Self::SaslHandshake,
         Self::ApiVersions,
         Self::SaslAuthenticate,
+        Self::DeleteGroups,
+        Self::OffsetDelete,
+        Self::ConsumerGroupDescribe,
     ];
 
     /// Kafka's number.
@@ -200,6 +203,9 @@ impl ApiKey {
             Self::SaslHandshake => VersionRange::new(1, 1),
             Self::ApiVersions => VersionRange::new(0, 4),
             Self::SaslAuthenticate => VersionRange::new(0, 2),
+            Self::DeleteGroups => VersionRange::new(0, 2),
+            Self::OffsetDelete => VersionRange::new(0, 0),
+            Self::ConsumerGroupDescribe => VersionRange::new(0, 1),
         }
     }
 
@@ -217,8 +223,10 @@ impl ApiKey {
             Self::FindCoordinator | Self::ApiVersions | Self::ListGroups => 3,
             Self::Heartbeat | Self::LeaveGroup | Self::SyncGroup => 4,
             Self::DescribeGroups => 5,
-            Self::SaslAuthenticate => 2,
-            Self::SaslHandshake => i16::MAX,
+            Self::DeleteGroups | Self::SaslAuthenticate => 2,
+            Self::ConsumerGroupDescribe => 0,
+            // None of them is.
+            Self::OffsetDelete | Self::SaslHandshake => i16::MAX,
         }
     }
 }

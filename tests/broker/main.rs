@@ -26,10 +26,15 @@ mod moving;
 mod pieces;
 mod refusals;
 mod removing;
+mod resetting;
 #[cfg(all(feature = "tls", feature = "sasl"))]
 mod secure;
+mod seen;
 mod settling;
 mod r#static;
+#[cfg(feature = "consumer")]
+mod static_load;
+mod static_rolling;
 mod topics;
 #[cfg(feature = "consumer")]
 mod victim;

@@ -20,7 +20,7 @@ use std::{sync::OnceLock, time::Duration};
 pub(crate) use admin::{Admin, Operation, Resource};
 use cluster::Cluster;
 use docker::Containers;
-pub(crate) use jars::libs;
+pub(crate) use jars::{libs, tools};
 pub(crate) use run::log_file;
 pub(crate) use secure::{Listener, Secure};
 pub(crate) use settings::Settings;

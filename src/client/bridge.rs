@@ -39,7 +39,8 @@ impl fmt::Debug for TokenBridge {
     }
 }
 
-#[cfg(all(test, feature = "sasl"))]
+#[cfg(test)]
+#[cfg(feature = "sasl")]
 mod tests {
     use super::*;
     use crate::client::{Client, ClientOptions};

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::speaker::Speaker;
 use super::{ClientError, ConnectionError};
+use crate::security::{InvalidSecurity, Security};
 #[cfg(feature = "consumer")]
 use crate::security::{Token, TokenError};
 
@@ -29,6 +30,17 @@ pub(crate) trait Authenticate: Send + Sync + 'static {
     /// OAUTHBEARER's token, for the other plane; none of other mechanisms. Cancel safe.
     #[cfg(feature = "consumer")]
     async fn token(&self, deadline: Instant) -> Result<Option<Token>, TokenError>;
+}
+
+/// Who says who we are, where that is asked.
+pub(super) fn login(security: &Security) -> Result<Option<Arc<dyn Authenticate>>, InvalidSecurity> {
+    match &security.sasl {
+        None => Ok(None),
+        #[cfg(feature = "sasl")]
+        Some(sasl) => Ok(Some(Arc::new(super::login::Login::new(sasl.clone())))),
+        #[cfg(not(feature = "sasl"))]
+        Some(_) => Err(security.lacks_feature("SASL", "sasl")),
+    }
 }
 
 /// What of a session is used before it is renewed: the rest is for clocks that differ, and for the way.

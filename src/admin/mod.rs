@@ -24,6 +24,8 @@ mod error;
 mod kind;
 mod lag;
 mod list;
+#[cfg(feature = "cli")]
+mod live;
 mod look;
 mod remove;
 

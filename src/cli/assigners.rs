@@ -80,6 +80,11 @@ impl Assigners {
         self.known.iter().filter_map(|known| (known.make)(&choices).ok()).collect()
     }
 
+    /// Whether there is an assigner of this name.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.known.iter().any(|known| known.name == name)
+    }
+
     /// The assigner of this name, which may be asked for with these knobs turned.
     pub(super) fn find(&self, name: &str, turned: &[Knob]) -> Result<&Make, UsageError> {
         let Some(known) = self.known.iter().rev().find(|known| known.name == name) else {

@@ -70,7 +70,7 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
     Command {
         name: "plan",
-        about: "plans groups that are described in files, and says who would have what",
+        about: "plans groups, from files or as they are, and says who would have what",
         options: &[
             "assigner",
             "racks",
@@ -82,8 +82,12 @@ pub(super) const COMMANDS: &[Command] = &[
             "all",
             "format",
             "runs",
+            "without",
+            "with",
+            "group",
+            "save",
         ],
-        asks: false,
+        asks: true,
         operands: Value::File,
     },
     Command {
@@ -135,11 +139,14 @@ const OPTIONS: &[Opt] = &[
     option("reason", Value::Anything, "why, for the broker's log"),
     option("require-all", Value::Nothing, "does nothing unless all are members"),
     option("runs", Value::Anything, "how often the assigner runs"),
+    option("save", Value::File, "where a group is written to"),
     option("slack", Value::Anything, "how uneven loads may be to save moves"),
     option("state", STATES, "only groups in these states"),
     option("strict", Value::Nothing, "refuses what can only be done in part"),
     option("timeout", Value::Anything, "how many seconds it may take"),
     option("type", TYPES, "only groups of these types"),
+    option("with", Value::Anything, "as if so many more had joined"),
+    option("without", Value::Anything, "as if these members had left"),
     option("yes", Value::Nothing, "does not ask first"),
 ];
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::UsageError;
 use super::config::Config;
 use super::console::Console;
-use crate::admin::{Admin, AdminError};
+use super::outcome::{Ended, Outcome, told};
+use crate::admin::Admin;
 use crate::client::{Client, ClientError, ClientOptions};
 
 /// The longest time that a command may be given.
@@ -54,17 +55,27 @@ impl Reach {
         server || self.command_config.is_some()
     }
 
+    /// Whether anything of this is said.
+    pub(super) fn is_said(&self) -> bool {
+        self.bootstrap_server.is_some() || self.command_config.is_some() || self.timeout.is_some()
+    }
+
+    /// How long a command may take.
+    pub(super) fn patience(&self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
+    }
+
     /// Connects. What the command line says beats what the file says, and that beats what is usual.
     ///
     /// A file that cannot be read, or says what cannot be, is an error of usage; one that is odd is complained of.
-    pub(super) async fn connect(&self, console: &mut Console<'_>) -> Result<Admin, ReachError> {
+    pub(super) async fn connect(&self, console: &mut Console<'_>) -> Result<Admin, Ended> {
         let mut config = match &self.command_config {
-            Some(path) => Some(Config::read(path).map_err(ReachError::Usage)?),
+            Some(path) => Some(Config::read(path).map_err(Ended::Usage)?),
             None => None,
         };
         let mut options = usual();
         if let Some(config) = &mut config {
-            config.apply(&mut options).map_err(ReachError::Usage)?;
+            config.apply(&mut options).map_err(Ended::Usage)?;
             for warning in config.warnings() {
                 console.complain(format_args!("warning: {warning}\n"));
             }
@@ -73,7 +84,7 @@ impl Reach {
         match &self.bootstrap_server {
             Some(servers) => drop(options.set("bootstrap.servers", servers)?),
             None if said => {}
-            None => return Err(ReachError::Usage(NOWHERE.to_owned())),
+            None => return Err(Ended::Usage(NOWHERE.to_owned())),
         }
         if let Some(timeout) = self.timeout {
             options = options.api_timeout(timeout).request_timeout(timeout);
@@ -82,7 +93,7 @@ impl Reach {
             (Some(config), ClientError::InvalidOption { property, .. })
                 if *property != "bootstrap.servers" || self.bootstrap_server.is_none() =>
             {
-                ReachError::Usage(config.locate(&error))
+                Ended::Usage(config.locate(&error))
             }
             _ => error.into(),
         })?;
@@ -90,23 +101,22 @@ impl Reach {
     }
 }
 
-/// Why a cluster was not reached.
-#[derive(Debug)]
-pub(super) enum ReachError {
-    /// What is said about the way to it makes no sense.
-    Usage(String),
-    Admin(AdminError),
-}
-
-impl From<AdminError> for ReachError {
-    fn from(error: AdminError) -> Self {
-        Self::Admin(error)
-    }
-}
-
-impl From<ClientError> for ReachError {
-    fn from(error: ClientError) -> Self {
-        Self::Admin(error.into())
+/// Does what asks a cluster, on a runtime of its own.
+pub(super) fn asking(
+    console: &mut Console<'_>,
+    ask: impl AsyncFnOnce(&mut Console<'_>) -> Result<Outcome, Ended>,
+) -> Result<Outcome, UsageError> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            console.complain(format_args!("no runtime: {error}\n"));
+            return Ok(Outcome::Failed);
+        }
+    };
+    match runtime.block_on(ask(console)) {
+        Ok(outcome) => Ok(outcome),
+        Err(Ended::Usage(problem)) => Err(UsageError::Other(problem)),
+        Err(Ended::Admin(error)) => Ok(told(console, &error)),
     }
 }
 

@@ -285,6 +285,16 @@ fn an_application_that_brings_its_assigner_sees_what_members_of_a_group_told_it(
     let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(line["members"][0]["metadata"], 1);
     assert_eq!((said.err.as_str(), said.code), ("", 0));
+
+    let args = ["plan", "--bootstrap-server", &servers, "--group", "g", "--with", "1"];
+    let said = run(&args);
+    let problem = "group g: it plans by `smallest`, which this command was made without";
+    assert!(said.err.starts_with(problem), "{said:?}");
+    let saved = TestFile::new("smallest", "");
+    let args = [&args[..], &["--save", saved.path()]].concat();
+    let said = run_with(&Assigners::builtin().with(Smallest), &args);
+    assert!(said.out.contains("2 partitions of 1 topics, planned by smallest"), "{said:?}");
+    assert!(std::fs::read_to_string(saved.path()).unwrap().contains("\"metadata\": 1"));
 }
 
 /// Gives everything to whoever has the fewest threads.

@@ -28,7 +28,7 @@ pub(crate) fn cluster() -> FakeCluster {
     FakeCluster::builder().topic("orders", 12).start().unwrap()
 }
 
-async fn run(cluster: &FakeCluster, args: &[&str]) -> Said {
+pub(crate) async fn run(cluster: &FakeCluster, args: &[&str]) -> Said {
     answering(cluster, args, "").await
 }
 
@@ -79,7 +79,7 @@ fn plainly(text: &str, servers: &str) -> String {
 }
 
 /// Compares what a command said with a file.
-fn check(name: &str, said: &Said) {
+pub(crate) fn check(name: &str, said: &Said) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/admin")).join(name);
     if std::env::var("KAFKA_GROUP_GOLDEN").is_ok_and(|mode| mode == "write") {
         std::fs::write(&path, &said.out).unwrap();

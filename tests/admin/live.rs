@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use kafka_group::ApiKey;
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::NodeId;
+use kafka_group::{ApiKey, LeavePolicy};
 
-use crate::command::{Said, cluster, pods, start};
-use crate::harness::GROUP;
+use crate::answers::{described, listed_as, rebalancing, wrote};
+use crate::command::{Said, check, cluster, pods, run as run_on, start};
+use crate::harness::{App, GROUP, member, static_members};
 
 /// A file for one test, gone with it.
 struct TestFile(PathBuf);
@@ -118,7 +119,8 @@ async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
 }
 
 /// Every command that asks a cluster, with what it needs.
-const ASKING: [&[&str]; 5] = [
+const ASKING: [&[&str]; 6] = [
+    &["plan", "--group", GROUP],
     &["list"],
     &["describe", "--group", GROUP],
     &["members", "--group", GROUP],
@@ -139,7 +141,7 @@ async fn every_command_ends_with_0_where_all_is_done() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_1_where_there_is_no_such_group() {
     let cluster = cluster();
-    for args in ASKING.iter().skip(1) {
+    for args in ASKING.iter().filter(|args| args[0] != "list") {
         let said = run(&[args, &["--bootstrap-server", &servers(&cluster)][..]].concat()).await;
         let expected = format!("there is no group `{GROUP}`\n");
         assert_eq!((said.err, said.code), (expected, 1), "{args:?}");
@@ -149,7 +151,7 @@ async fn every_command_ends_with_1_where_there_is_no_such_group() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_2_where_it_is_not_understood() {
     for args in ASKING {
-        for more in [&["--eat"][..], &["--timeout", "x"], &["eat"]] {
+        for more in [&["--eat"][..], &["--timeout", "x"], &["--format", "eat"]] {
             let said = run(&[args, &["--bootstrap-server", "127.0.0.1:1"], more].concat()).await;
             assert_eq!((said.out.as_str(), said.code), ("", 2), "{args:?} {more:?}");
             assert_ne!(said.err, "");
@@ -182,4 +184,144 @@ async fn every_command_ends_with_3_where_no_broker_is_reached_or_it_is_not_allow
         assert!(said.err.starts_with("no broker could be reached: 127.0.0.1:"), "{said:?}");
         assert_eq!((said.out.as_str(), said.code), ("", 3), "{args:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_is_planned_for_as_it_is_by_its_own_assigner() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    check("plan.txt", &plan(&cluster, &[]).await);
+    check("plan.range.txt", &plan(&cluster, &["--assigner", "range", "--with", "1"]).await);
+    check(
+        "plan.without.txt",
+        &plan(&cluster, &["--without", "pod-2", "--with", "1", "--with", "pod-3"]).await,
+    );
+    let said = plan(&cluster, &["--format", "json", "--with", "1"]).await;
+    let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&line["scenario"], &line["moves"]), (&GROUP.into(), &4.into()));
+    assert_eq!(line["peer"], "kafka-group-cooperative-sticky");
+    let said = plan(&cluster, &["--explain", "orders-0"]).await;
+    assert!(said.out.contains("had by       pod-1, in generation"), "{}", said.out);
+}
+
+/// Plans for the group, without times.
+async fn plan(cluster: &FakeCluster, args: &[&str]) -> Said {
+    let said = run_on(cluster, &[&["plan", "--group", GROUP], args].concat()).await;
+    let line = |line: &str| match line.rsplit_once(" in ") {
+        Some((before, time)) if time.ends_with(" ms") => format!("{before} in … ms\n"),
+        _ => format!("{line}\n"),
+    };
+    Said { out: said.out.lines().map(line).collect(), ..said }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_was_saved_is_planned_for_as_if_it_lived() {
+    let cluster = cluster();
+    let apps = static_members(&cluster, ["a", "b", "c"]).await;
+    let file = TestFile::new("saved", "");
+    let live = plan(&cluster, &["--save", file.path(), "--without", "c"]).await;
+    assert_eq!((live.err.as_str(), live.code), ("", 0));
+    drop((apps, cluster));
+    let saved = run(&["plan", "--assigner", "range", "--without", "c", file.path()]).await;
+    let without_head = |said: &str| said.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(without_head(&saved.out), without_head(&live.out));
+    let said = run(&["plan", "--save", "/nowhere/f", "--group", "g", "--bootstrap-server", "x:1"]);
+    assert_eq!(said.await.code, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_rebalances_is_waited_for() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let rounds = |count| {
+        let answer = rebalancing(vec![wrote("a", b"", b"")]);
+        cluster.control(ApiKey::DescribeGroups, count, move |_| Verdict::Garbage(answer.clone()));
+    };
+    rounds(2);
+    let said = plan(&cluster, &[]).await;
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+    rounds(100);
+    let said = plan(&cluster, &["--timeout", "1"]).await;
+    let expected = "group indexers: it is PreparingRebalance, and what its members want is told of \
+                    a stable group alone\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", expected, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_known_of_a_group_is_said() {
+    let cluster = cluster();
+    let java = b"\0\x01\0\0\0\x01\0\x06orders\xff\xff\xff\xff\0\0\0\0";
+    let gone = b"\0\x01\0\0\0\x01\0\x04gone\xff\xff\xff\xff\0\0\0\0";
+    let assigned = b"\0\x01\0\0\0\x01\0\x06orders\0\0\0\x02\0\0\0\0\0\0\0\x01\xff\xff\xff\xff";
+    let members = vec![
+        wrote("java-1", java, assigned),
+        wrote("java-2", gone, b"\xff\xfe"),
+        wrote("odd\x1b[31m", b"\xff\xfegarbage", b""),
+    ];
+    let answer = |protocol_type, protocol| {
+        let answer = described(protocol_type, protocol, members.clone());
+        cluster.control(ApiKey::DescribeGroups, 1, move |_| Verdict::Garbage(answer.clone()));
+    };
+    answer("consumer", "cooperative-sticky");
+    check("plan.foreign.txt", &plan(&cluster, &[]).await);
+    answer("consumer", "theirs");
+    check("plan.theirs.txt", &plan(&cluster, &["--assigner", "range"]).await);
+    for (protocol_type, protocol, problem) in [
+        (
+            "consumer",
+            "theirs\x1b",
+            "it plans by `theirs\\u{1b}`, which this command was made without",
+        ),
+        ("connect", "sessioned", "it is of protocol type connect, not of consumers"),
+    ] {
+        answer(protocol_type, protocol);
+        let said = plan(&cluster, &[]).await;
+        assert!(said.err.starts_with(&format!("group indexers: {problem}")), "{}", said.err);
+        assert_eq!((said.out.as_str(), said.code), ("", 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_has_no_members_of_its_own_is_not_planned_for() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster).leave_policy(LeavePolicy::Leave)).await;
+    app.close().await;
+    let said = plan(&cluster, &["--with", "1"]).await;
+    let expected = "group indexers: it is Empty and has no members\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", expected, 1));
+    let other = || run_on(&cluster, &["plan", "--group", "no"]);
+    assert_eq!(other().await.err, "there is no group `no`\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_in_which_the_broker_assigns_is_said_to_be_one() {
+    let cluster = cluster();
+    cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("consumer")));
+    let said = plan(&cluster, &[]).await;
+    assert!(said.err.starts_with("group `indexers` is of type consumer: "), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("", 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_understood_of_a_plan_is_said_and_nobody_is_asked() {
+    let cluster = cluster();
+    for (args, message) in [
+        (&["--group", ""][..], "`--group`: the name of a group is empty"),
+        (&["--group", "g", "f.json"], "files and groups are planned apart"),
+        (&["f.json"], "a cluster is asked for a `--group` alone"),
+        (&["--group", "g", "--group", "h", "--save", "f"], "`--save` takes one `--group`"),
+        (&["--group", "g", "--assigner", "eat"], "no assigner `eat`; there are range,"),
+        (&["--group", "g", "--with", "10001"], "`--with` takes no more than 10000"),
+        (&["--group", "g", "--with", "a,,b"], "`--with` takes a number, or names"),
+    ] {
+        let said = run_on(&cluster, &[&["plan"], args].concat()).await;
+        assert!(said.err.starts_with(message), "{args:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+    }
+    let said = run(&["plan", "--group", "g"]).await;
+    assert!(said.err.starts_with("`--bootstrap-server` is missing"), "{}", said.err);
+    assert!(cluster.requests().is_empty());
+    let _pods = pods(&cluster).await;
+    let said = plan(&cluster, &["--without", "pod-2,nobody"]).await;
+    assert_eq!((said.err.as_str(), said.code), ("group indexers: no member nobody in it\n", 1));
 }

@@ -10,11 +10,9 @@ mod show;
 
 use self::options::Options;
 use super::console::Console;
-use super::reach::ReachError;
-use super::table::printable;
-use super::{Assigners, Outcome, UsageError};
-use crate::admin::{Admin, AdminError, GroupDescription};
-use crate::client::ClientError;
+use super::outcome::{Outcome, failure, one_line, told, worse};
+use super::{Assigners, UsageError, reach};
+use crate::admin::{Admin, GroupDescription};
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,15 +67,7 @@ pub(super) fn run(
         console.say(format_args!("{}", super::usage(name).unwrap_or_default()));
         return Ok(Outcome::Done);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            console.complain(format_args!("no runtime: {error}\n"));
-            return Ok(Outcome::Failed);
-        }
-    };
-    let done = runtime.block_on(async {
+    reach::asking(console, async |console| {
         let admin = options.reach.connect(console).await?.knowing(assigners.readers());
         let outcome = match command {
             Command::List => list::run(&admin, &options, console).await,
@@ -88,15 +78,7 @@ pub(super) fn run(
             Command::RemoveMembers => remove::run(&admin, &options, console).await,
         };
         Ok(outcome?)
-    });
-    match done {
-        Ok(outcome) => Ok(outcome),
-        Err(ReachError::Usage(problem)) => Err(UsageError::Other(problem)),
-        Err(ReachError::Admin(error)) if is_usage(&error) => {
-            Err(UsageError::Other(error.to_string()))
-        }
-        Err(ReachError::Admin(error)) => Ok(told(console, &error)),
-    }
+    })
 }
 
 /// Describes each group that is asked for; what is wrong with the others is said.
@@ -113,36 +95,4 @@ async fn described(
         }
     }
     (groups, outcome)
-}
-
-/// Whether what was asked for makes no sense.
-fn is_usage(error: &AdminError) -> bool {
-    let invalid = matches!(error, AdminError::Client(ClientError::InvalidOption { .. }));
-    invalid || matches!(error, AdminError::Invalid(_))
-}
-
-/// Says what is wrong, and what comes of it.
-fn told(console: &mut Console<'_>, error: &AdminError) -> Outcome {
-    console.complain(format_args!("{}\n", one_line(error)));
-    failure(error)
-}
-
-fn failure(error: &AdminError) -> Outcome {
-    match error.is_out_of_reach() {
-        true => Outcome::OutOfReach,
-        false => Outcome::Failed,
-    }
-}
-
-fn worse(one: Outcome, other: Outcome) -> Outcome {
-    match (one, other) {
-        (Outcome::OutOfReach, _) | (_, Outcome::OutOfReach) => Outcome::OutOfReach,
-        (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
-        (Outcome::Done, Outcome::Done) => Outcome::Done,
-    }
-}
-
-/// Names in errors may hold anything.
-fn one_line(error: &AdminError) -> String {
-    printable(&error.to_string())
 }

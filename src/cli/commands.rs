@@ -1,5 +1,7 @@
 //! The commands and what each takes: the one table by which they are read, listed and completed.
 
+use super::completions::SHELLS;
+
 /// A command.
 #[derive(Debug)]
 pub(super) struct Command {
@@ -33,6 +35,8 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Opt {
     pub(super) name: &'static str,
+    /// Another way to write it, in one letter.
+    pub(super) short: Option<char>,
     pub(super) value: Value,
     pub(super) about: &'static str,
 }
@@ -90,6 +94,14 @@ pub(super) const COMMANDS: &[Command] = &[
         asks: true,
         operands: Value::File,
     },
+    asking("watch", "shows groups as they change", &["group", "interval", "count", "format"]),
+    Command {
+        name: "completions",
+        about: "writes what a shell needs to complete this command",
+        options: &[],
+        asks: false,
+        operands: Value::OneOf(SHELLS),
+    },
     Command {
         name: "help",
         about: "says this, or with a command's name what that command can do",
@@ -121,18 +133,20 @@ const RACKS: Value = Value::OneOf(&[
 ]);
 
 /// Every option that there is, by name. One name means the same wherever it is taken.
-const OPTIONS: &[Opt] = &[
+pub(super) const OPTIONS: &[Opt] = &[
     option("all", Value::Nothing, "all, however many there are"),
-    option("assigner", Value::Assigner, "who plans"),
+    Opt { short: Some('a'), ..option("assigner", Value::Assigner, "who plans") },
     option("bootstrap-server", Value::Anything, "brokers to begin with, as host:port"),
     option("co-partition", Value::Anything, "topics that belong together"),
     option("command-config", Value::File, "a properties file for the way to the cluster"),
     option("copies", Value::Anything, "how many members have each partition"),
+    option("count", Value::Anything, "how often is looked"),
     option("dry-run", Value::Nothing, "says what would be done, and does nothing"),
     option("explain", Value::Anything, "what another owner of a partition would cost"),
     option("format", FORMATS, "how things are printed"),
     option("group", Value::Anything, "a group"),
     option("instance-ids", Value::Anything, "static members"),
+    option("interval", Value::Anything, "how many seconds between two looks"),
     option("member-ids", Value::Anything, "members"),
     option("protocol-type", Value::Anything, "only groups of these protocol types"),
     option("racks", RACKS, "what racks count for"),
@@ -151,7 +165,7 @@ const OPTIONS: &[Opt] = &[
 ];
 
 const fn option(name: &'static str, value: Value, about: &'static str) -> Opt {
-    Opt { name, value, about }
+    Opt { name, short: None, value, about }
 }
 
 impl Command {
@@ -198,7 +212,7 @@ mod tests {
 
     #[test]
     fn each_command_says_in_its_help_what_it_takes_and_takes_what_it_says() {
-        for command in COMMANDS.iter().filter(|command| command.name != "help") {
+        for command in COMMANDS.iter().filter(|command| command.asks) {
             let usage = crate::cli::usage(command.name).unwrap();
             let takes: BTreeSet<&str> = command.options().map(|option| option.name).collect();
             assert_eq!(named_in(&usage), takes, "{}", command.name);

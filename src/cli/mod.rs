@@ -34,15 +34,18 @@
 mod arguments;
 mod assigners;
 mod commands;
+mod completions;
 mod config;
 mod console;
 mod groups;
 mod memory;
 mod outcome;
+mod page;
 mod partitions;
 mod plan;
 mod reach;
 mod table;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -51,6 +54,7 @@ pub use assigners::Assigners;
 use console::Console;
 pub use memory::CountingAllocator;
 use outcome::Outcome;
+use page::Page;
 use table::printable;
 
 /// Runs the command; `args` begin with the program's own name, as those of [`std::env::args_os`] do.
@@ -64,7 +68,8 @@ use table::printable;
 pub fn run(args: impl IntoIterator<Item = OsString>, assigners: Assigners) -> ExitCode {
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
     let mut answers = std::io::stdin().lock();
-    let mut console = Console::new(&mut out, &mut err).answered_by(&mut answers);
+    let console = Console::new(&mut out, &mut err).answered_by(&mut answers);
+    let mut console = console.on(Page::of_standard_output);
     ExitCode::from(dispatch(args, &assigners, &mut console))
 }
 
@@ -113,6 +118,8 @@ fn command(
     };
     match command.to_str() {
         Some("plan") => plan::run(arguments, assigners, console),
+        Some("watch") => watch::run(arguments, assigners, console),
+        Some("completions") => completions::run(arguments, assigners, console),
         Some("version") => {
             console.say(format_args!("kafka-group {}\n", env!("CARGO_PKG_VERSION")));
             Ok(Outcome::Done)
@@ -136,7 +143,9 @@ fn command(
 /// What a command says of itself.
 fn usage(command: &str) -> Option<String> {
     let own = match command {
+        "completions" => return Some(completions::USAGE.to_owned()),
         "plan" => plan::USAGE,
+        "watch" => watch::USAGE,
         name => groups::Command::named(name).map(groups::Command::usage)?,
     };
     Some(format!("{own}{}", reach::USAGE))

@@ -13,7 +13,8 @@ use crate::client::{Client, ClientError, ClientOptions};
 /// The longest time that a command may be given.
 const LONGEST: u64 = 24 * 60 * 60;
 
-/// How long a command takes at most, unless it is told otherwise.
+/// How long a command takes at most, unless it is told otherwise: it is waited for, so it gives up sooner than a
+/// program would.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What `--help` says of these options.
@@ -22,7 +23,8 @@ To reach the cluster:
 
   --bootstrap-server HOST:PORT,…   brokers to begin with; some of them may be down
   --command-config FILE            a properties file, as Kafka's own tools take it; the command line beats what it says
-  --timeout SECONDS                how long it may take, and each request; 15 s unless told otherwise
+  --timeout SECONDS                how long it may take, and each request; 15 s unless told otherwise, 5 s for a look
+                                   of watch
 ";
 
 /// What is said where nobody knows where to begin.
@@ -35,9 +37,16 @@ pub(super) struct Reach {
     pub(super) bootstrap_server: Option<String>,
     pub(super) command_config: Option<PathBuf>,
     pub(super) timeout: Option<Duration>,
+    /// How long the command takes at most, unless it is told otherwise.
+    usual: Option<Duration>,
 }
 
 impl Reach {
+    /// Of a command that is less patient than others.
+    pub(super) fn patient_for(usual: Duration) -> Self {
+        Self { usual: Some(usual), ..Self::default() }
+    }
+
     /// Sets an option by its name; says whether it is one of these.
     pub(super) fn set(&mut self, option: &str, value: &str) -> Result<bool, UsageError> {
         match option {
@@ -62,7 +71,7 @@ impl Reach {
 
     /// How long a command may take.
     pub(super) fn patience(&self) -> Duration {
-        self.timeout.unwrap_or(PATIENCE)
+        self.timeout.or(self.usual).unwrap_or(PATIENCE)
     }
 
     /// Connects. What the command line says beats what the file says, and that beats what is usual.
@@ -73,7 +82,10 @@ impl Reach {
             Some(path) => Some(Config::read(path).map_err(Ended::Usage)?),
             None => None,
         };
-        let mut options = usual();
+        let mut options = ClientOptions::default()
+            .client_id("kafka-group-cli")
+            .api_timeout(self.patience())
+            .request_timeout(self.patience());
         if let Some(config) = &mut config {
             config.apply(&mut options).map_err(Ended::Usage)?;
             for warning in config.warnings() {
@@ -118,14 +130,6 @@ pub(super) fn asking(
         Err(Ended::Usage(problem)) => Err(UsageError::Other(problem)),
         Err(Ended::Admin(error)) => Ok(told(console, &error)),
     }
-}
-
-/// A command is waited for, so it gives up sooner than a program would.
-fn usual() -> ClientOptions {
-    ClientOptions::default()
-        .client_id("kafka-group-cli")
-        .api_timeout(PATIENCE)
-        .request_timeout(PATIENCE)
 }
 
 fn seconds(value: &str) -> Result<Duration, UsageError> {

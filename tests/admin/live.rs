@@ -1,14 +1,19 @@
 //! The command `kafka-group` on a cluster: the file of its configuration, and how it ends.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
+use kafka_group::assign::StickyAssigner;
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::NodeId;
 use kafka_group::{ApiKey, LeavePolicy};
 
 use crate::answers::{described, listed_as, rebalancing, wrote};
 use crate::command::{Said, check, cluster, pods, run as run_on, start};
-use crate::harness::{App, GROUP, member, static_members};
+use crate::harness::{App, GROUP, eventually, member, plain, seen, static_members};
 
 /// A file for one test, gone with it.
 struct TestFile(PathBuf);
@@ -119,7 +124,8 @@ async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
 }
 
 /// Every command that asks a cluster, with what it needs.
-const ASKING: [&[&str]; 6] = [
+const ASKING: [&[&str]; 7] = [
+    &["watch", "--group", GROUP, "--count", "1"],
     &["plan", "--group", GROUP],
     &["list"],
     &["describe", "--group", GROUP],
@@ -143,8 +149,11 @@ async fn every_command_ends_with_1_where_there_is_no_such_group() {
     let cluster = cluster();
     for args in ASKING.iter().filter(|args| args[0] != "list") {
         let said = run(&[args, &["--bootstrap-server", &servers(&cluster)][..]].concat()).await;
+        // Who watches is told in the picture.
+        let told = format!("{}{}", said.out, said.err);
         let expected = format!("there is no group `{GROUP}`\n");
-        assert_eq!((said.err, said.code), (expected, 1), "{args:?}");
+        assert!(told.ends_with(&expected), "{args:?}: {told}");
+        assert_eq!(said.code, 1, "{args:?}");
     }
 }
 
@@ -174,7 +183,8 @@ async fn every_command_ends_with_3_where_no_broker_is_reached_or_it_is_not_allow
         cluster.control(api, 1, |_| Verdict::Error(ErrorCode::GroupAuthorizationFailed));
         let said = run(&[args, &["--bootstrap-server", &servers]].concat()).await;
         assert_eq!(said.code, 3, "{args:?}: {}", said.err);
-        assert!(said.err.contains(&format!("{api:?}")), "{args:?}: {}", said.err);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains(&format!("{api:?}")), "{args:?}: {told}");
         cluster.clear_control();
     }
     cluster.stop(NodeId(1));
@@ -324,4 +334,141 @@ async fn what_is_not_understood_of_a_plan_is_said_and_nobody_is_asked() {
     let _pods = pods(&cluster).await;
     let said = plan(&cluster, &["--without", "pod-2,nobody"]).await;
     assert_eq!((said.err.as_str(), said.code), ("group indexers: no member nobody in it\n", 1));
+}
+
+/// A command that watches, with its lines as they come.
+struct Watching {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Watching {
+    fn start(servers: &str, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+        command.args(["watch", "--bootstrap-server", servers, "--interval", "0.1"]).args(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The next line that holds this, and all before it, without times.
+    fn until(&self, wanted: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = line.unwrap_or_else(|_| panic!("no `{wanted}` after {lines:#?}"));
+            let without_time = line.split_once("  ").map_or(&*line, |(_, rest)| rest);
+            lines.push(without_time.to_owned());
+            if line.contains(wanted) {
+                return lines;
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    fn end(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
+    let cluster = cluster();
+    let [stays, leaves] = pods(&cluster).await;
+    let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
+    let first = watching.until("pod-2 got orders 6-11");
+    assert!(first[0].starts_with("indexers: Stable, assigner cooperative-sticky, generation "));
+    assert_eq!(first[1], "indexers: pod-1 got orders 0-5");
+
+    let third = plain(&cluster).assigner(StickyAssigner::default()).group_instance_id("pod-3");
+    let third = App::start(third).await;
+    third.holds(4).await;
+    watching.until("indexers: pod-3 came, at 127.0.0.1");
+    watching.until("indexers: pod-3 got orders ");
+
+    cluster.stop(NodeId(1));
+    watching.until("indexers: not seen: no broker could be reached: ");
+    cluster.start(NodeId(1));
+    let back = watching.until("indexers: seen again after ");
+    assert_eq!(back.len(), 1, "one line says that it is away: {back:?}");
+    drop((stays, leaves));
+    watching.signal("INT");
+    assert_eq!(watching.end(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_is_watched_is_told_in_json_with_what_has_changed() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let watch = ["watch", "--group", GROUP, "--group", "no", "--interval", "0.1", "--count", "3"];
+    let said = run_on(&cluster, &[&watch[..], &["--format", "json"]].concat()).await;
+    let lines = said.out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let [pods, no] = lines.as_slice() else { panic!("{said:?}") };
+    assert_eq!((&pods["group"], &pods["state"]), (&GROUP.into(), &"Stable".into()));
+    assert_eq!(pods["members"][1]["partitions"]["orders"], serde_json::json!([6, 7, 8, 9, 10, 11]));
+    assert_eq!((&no["trouble"], &no["state"]), (&"there is no group `no`".into(), &().into()));
+    assert_eq!((said.err.as_str(), said.code), ("", 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_reads_may_go_at_any_time() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    for (args, api) in [
+        (&["list"][..], ApiKey::ListGroups),
+        (&["describe", "--group", GROUP], ApiKey::DescribeGroups),
+        (&["watch", "--group", GROUP], ApiKey::DescribeGroups),
+    ] {
+        cluster.forget_requests();
+        cluster.control(api, 1, |_| Verdict::Hold);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+        command.args(args).args(["--bootstrap-server", &servers(&cluster)]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It has nothing to say before it is answered.
+        drop(child.stdout.take());
+        eventually("a question", || !seen(&cluster, api).is_empty()).await;
+        cluster.release();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_understood_of_watching_is_said_and_nobody_is_asked() {
+    let cluster = cluster();
+    for (args, message) in [
+        (&[][..], "no `--group` is named"),
+        (&["--group", ""], "`--group`: the name of a group is empty"),
+        (
+            &["--group", "g", "--interval", "0"],
+            "`--interval` takes 0.1 to 86400 seconds, not \"0\"",
+        ),
+        (&["--group", "g", "--interval", "NaN"], "`--interval` takes 0.1 to 86400 seconds, not"),
+        (&["--group", "g", "--count", "0"], "`--count` takes a number from 1 on, not \"0\""),
+        (&["--group", "g", "--yes"], "invalid option '--yes'"),
+        (&["g"], "unexpected argument \"g\""),
+    ] {
+        let said = run_on(&cluster, &[&["watch"], args].concat()).await;
+        assert!(said.err.starts_with(message), "{args:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+    }
+    assert!(cluster.requests().is_empty());
 }

@@ -9,7 +9,7 @@ use crate::cli::reach::{NOWHERE, Reach};
 use crate::types::GroupInstanceId;
 
 /// What is asked for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) reach: Reach,
     pub(super) format: Format,
@@ -25,25 +25,6 @@ pub(super) struct Options {
     pub(super) require_all: bool,
     pub(super) yes: bool,
     pub(super) dry_run: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            reach: Reach::default(),
-            format: Format::default(),
-            groups: Vec::new(),
-            states: Vec::new(),
-            types: Vec::new(),
-            protocol_types: Vec::new(),
-            members: Vec::new(),
-            all: false,
-            reason: None,
-            require_all: false,
-            yes: false,
-            dry_run: false,
-        }
-    }
 }
 
 impl Options {

@@ -97,8 +97,9 @@ fn costs(
         table.row(row(names(planned, &[*member]), &worth, free, note));
     }
     format!(
-        "{table}\nThe exact plans of the sticky assigners. BALANCE is by how much the sum of the squared loads is above \
-         the least.\n"
+        "{}\nThe exact plans of the sticky assigners. BALANCE is by how much the sum of the squared loads is above \
+         the least.\n",
+        table.on(planned.page)
     )
 }
 

@@ -17,6 +17,7 @@ use crate::cli::UsageError;
 use crate::cli::assigners::{Assigners, Make};
 use crate::cli::console::Console;
 use crate::cli::outcome::{Ended, Outcome, failure, one_line, worse};
+use crate::cli::page::Page;
 use crate::cli::reach;
 use crate::cli::table::printable;
 use crate::types::{Cluster, Generation, MemberId, TopicError};
@@ -116,17 +117,23 @@ impl Live {
         let make = assigners
             .find(name, &options.turned)
             .map_err(|error| Ended::Usage(error.to_string()))?;
-        let planned = self.planned(name, make, options);
+        let planned = self.planned(name, make, options, console.page());
         let head = format!("group {}", self.group.group_id);
         Ok(say(planned, &head, options, console, place))
     }
 
-    fn planned(&self, name: &str, make: &Make, options: &PlanOptions) -> Result<String, String> {
+    fn planned(
+        &self,
+        name: &str,
+        make: &Make,
+        options: &PlanOptions,
+        page: Page,
+    ) -> Result<String, String> {
         let erased = make(&options.choices).map_err(|error| format!(": {error}"))?;
         let mut group = self.draft(&erased).build(&options.what_if)?;
         group.notes.splice(0..0, self.notes(name));
         let (own, choices) = (self.group.group_id.clone(), &options.choices);
-        plan(Task { name: own, assigner: name, erased, group, choices }, options)
+        plan(Task { name: own, assigner: name, erased, group, choices, page }, options)
     }
 
     /// The group as it is. What members told counts for the assigner that they told it for.

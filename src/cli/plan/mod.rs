@@ -24,6 +24,7 @@ use super::arguments::Format;
 use super::assigners::{Assigners, Make};
 use super::console::Console;
 use super::outcome::{Outcome, worse};
+use super::page::Page;
 use super::table::printable;
 use crate::assign::{
     Copies, ErasedAssigner, GroupAssignment, GroupSubscription, RebalanceProtocol,
@@ -97,7 +98,7 @@ pub(super) fn run(
     let make = assigners.find(name, &options.turned)?;
     let mut outcome = Outcome::Done;
     for (path, place) in options.files.iter().zip(0..) {
-        let planned = plan_file(path, name, make, &options);
+        let planned = plan_file(path, name, make, &options, console.page());
         let came = say(planned, &path.display().to_string(), &options, console, place);
         outcome = worse(outcome, came);
     }
@@ -140,6 +141,8 @@ struct Planned {
     timed: Timed,
     /// Per member what it had and may still have, by place.
     had: Vec<Vec<u32>>,
+    /// Where it is to be written.
+    page: Page,
 }
 
 /// What is said of one file, or what is wrong with it, to be written behind its name.
@@ -148,6 +151,7 @@ fn plan_file(
     assigner: &str,
     make: &Make,
     options: &PlanOptions,
+    page: Page,
 ) -> Result<String, String> {
     let file = GroupFile::read(path).map_err(|error| error.to_string())?;
     let name = file.name().map_or_else(|| name_of(path), str::to_owned);
@@ -156,7 +160,7 @@ fn plan_file(
     let erased = make(&choices).map_err(|error| format!(": {error}"))?;
     let holds = erased.protocols().contains(&RebalanceProtocol::Cooperative);
     let group = file.draft(holds, erased.version()).build(&options.what_if)?;
-    plan(Task { name, assigner, erased, group, choices: &choices }, options)
+    plan(Task { name, assigner, erased, group, choices: &choices, page }, options)
 }
 
 /// What is to be planned for, and by whom.
@@ -166,15 +170,17 @@ struct Task<'a> {
     erased: ErasedAssigner,
     group: Group,
     choices: &'a Choices,
+    page: Page,
 }
 
 /// What is said of a plan, or what is wrong, to be written behind the name of what was planned for.
 fn plan(task: Task<'_>, options: &PlanOptions) -> Result<String, String> {
-    let Task { name, assigner, erased, group, choices } = task;
+    let Task { name, assigner, erased, group, choices, page } = task;
     let timed = timed(&erased, &group, options.runs).map_err(|error| format!(": {error}"))?;
     let view = GroupSubscription::untold(&group.model);
     let had = had(&view, &timed.plan);
-    let planned = Planned { name, assigner: assigner.to_owned(), group, view, erased, timed, had };
+    let assigner = assigner.to_owned();
+    let planned = Planned { name, assigner, group, view, erased, timed, had, page };
     match (options.format, &options.explain) {
         (Format::Json, _) => Ok(line::of(&planned)),
         (Format::Table, Some(partition)) => explain::of(&planned, partition, choices),

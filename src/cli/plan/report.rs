@@ -91,7 +91,7 @@ fn members(planned: &Planned, all: bool) -> String {
             ranges(&planned.group.model, places, all),
         ]);
     }
-    format!("{table}{}", and_more(view.members().len(), most, "members"))
+    format!("{}{}", table.on(planned.page), and_more(view.members().len(), most, "members"))
 }
 
 fn has_copies(planned: &Planned) -> bool {
@@ -129,7 +129,7 @@ fn moves(planned: &Planned, changes: &Changes, all: bool) -> String {
             change.why.words(&from),
         ]);
     }
-    format!("{table}{}", and_more(changes.moves.len(), most, "moves"))
+    format!("{}{}", table.on(planned.page), and_more(changes.moves.len(), most, "moves"))
 }
 
 /// The best that a group allows.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::types::{GroupInstanceId, Partitions};
+use crate::types::{GroupInstanceId, InstanceHolder, Partitions};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Why an operation of a member failed.
@@ -51,9 +51,10 @@ pub enum Error {
     /// Another process joined with our `group.instance.id`, and the coordinator believes the newer one. The
     /// membership is over; retrying at once would throw the other one out.
     #[error(
-        "group `{group}` fenced instance id `{group_instance_id}` on {refused:?}: another process has joined with \
-         the same group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a \
-         duplicated configuration)"
+        "group `{group}` fenced instance id `{group_instance_id}` on {refused:?}: {} has joined with the same \
+         group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a duplicated \
+         configuration)",
+        holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string)
     )]
     FencedInstanceId {
         /// Kafka: `group.id`.
@@ -62,6 +63,24 @@ pub enum Error {
         group_instance_id: GroupInstanceId,
         /// The request that was refused.
         refused: ApiKey,
+        /// The newer one, where the coordinator told in time.
+        holder: Option<Box<InstanceHolder>>,
+    },
+
+    /// Another process has our `group.instance.id`, and [`TakeOver`](crate::TakeOver) says that it is not to be thrown
+    /// out. Nothing was joined, and the other one noticed nothing.
+    #[error(
+        "instance id `{group_instance_id}` of group `{group}` is held by {holder}, and take.over forbids to throw it out: \
+         stop that process, remove the member (`kafka-group remove-members`), wait until its session ends, or join with \
+         another group.instance.id"
+    )]
+    InstanceIdHeld {
+        /// Kafka: `group.id`.
+        group: String,
+        /// The id that is taken.
+        group_instance_id: GroupInstanceId,
+        /// Who has it.
+        holder: Box<InstanceHolder>,
     },
 
     /// The broker is too old for `group.instance.id`. Nothing was joined.
@@ -97,15 +116,22 @@ pub enum Error {
     },
 
     /// The group has `group.max.size` members. The membership is over.
+    ///
+    /// A broker refuses a static member that restarts, too: it counts the old entry, and then the new one. Before this is
+    /// said, that entry's session was waited for. Set `group.max.size` above the number of static members.
     #[error(
-        "group `{group}` is full (group.max.size): members must leave, be removed or expire first{}",
-        if *is_static { "; a restarted static member needs its old entry removed, too" } else { "" }
+        "group `{group}` is full (group.max.size): a member must leave, be removed (`kafka-group remove-members`) or stay \
+         away for longer than its session{}",
+        group_instance_id.as_ref().map_or_else(String::new, |id| format!(
+            "; if static member `{id}` is in it from before a restart, removing that entry by its instance id makes room \
+             at once"
+        ))
     )]
     GroupFull {
         /// Kafka: `group.id`.
         group: String,
-        /// Whether we are a static member.
-        is_static: bool,
+        /// Which static member we are, if we are one.
+        group_instance_id: Option<GroupInstanceId>,
     },
 
     /// The group runs the new protocol (KIP-848): the broker assigns, and no assigner of ours would be asked. The

@@ -34,9 +34,9 @@ pub use error::{CommitError, Error};
 pub use group::{
     AssignFailed, Assigned, BoxError, Counters, Event, Gather, GroupMember, GroupMemberBuilder,
     GroupMetadata, GroupReader, Hold, Lost, MemberHandle, PROPERTIES, Plane, Property, Revoked,
-    Role, Round, Status, Topics,
+    Role, Round, Status, TakeOver, Topics, registry,
 };
-pub use membership::{LeavePolicy, LossCause, MemberState};
+pub use membership::{LeavePolicy, LossCause, MemberState, OnFenced};
 pub use protocol::Cause;
 pub use subscription::OnAssignError;
 pub use wire::{ApiKey, ErrorCode};

@@ -1,12 +1,11 @@
 //! Ours and the peers in turn on one three-node cluster, and how they compare.
 
-use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::common::kafka::libs;
 use crate::common::{Kafka, Settings, unique};
+use crate::peers::{franz, java};
 use crate::support::{lines_of, median, this_program};
 
 /// Runs of each program.
@@ -48,7 +47,8 @@ pub(crate) fn run(rounds: usize, kind: &str) {
 /// Ours, and the peers that can be run here.
 fn programs(tell: bool) -> Vec<Command> {
     let mut programs = vec![this_program()];
-    for (name, peer) in [("the Java consumer", java()), ("franz-go", franz())] {
+    for (name, peer) in [("the Java consumer", java("Settle.java")), ("franz-go", franz("settle"))]
+    {
         match peer {
             Ok(program) => programs.push(program),
             Err(why) if tell => println!("without {name}: {why}"),
@@ -56,34 +56,6 @@ fn programs(tell: bool) -> Vec<Command> {
         }
     }
     programs
-}
-
-/// The program of Java's consumer, from its source, with the jars that the tests use.
-fn java() -> Result<Command, String> {
-    let libs = libs()?;
-    let mut java = Command::new("java");
-    java.env_remove("JAVA_TOOL_OPTIONS")
-        .args(["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp"])
-        .arg(libs.join("*"))
-        .arg(peers().join("Settle.java"));
-    Ok(java)
-}
-
-/// The program of franz-go, built where cargo builds.
-fn franz() -> Result<Command, String> {
-    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settle-franz");
-    // Quick where nothing has changed.
-    let mut build = Command::new("go");
-    build.args(["build", "-o"]).arg(&built).arg(".").current_dir(peers().join("franz"));
-    match build.status() {
-        Ok(status) if status.success() => Ok(Command::new(built)),
-        Ok(status) => Err(format!("go build: {status}")),
-        Err(error) => Err(format!("go: {error}")),
-    }
-}
-
-fn peers() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers")
 }
 
 fn report(lines: &[Line]) {

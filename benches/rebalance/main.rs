@@ -8,6 +8,8 @@
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+#[path = "../support/peers.rs"]
+mod peers;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -21,10 +21,19 @@ pub(crate) fn this_program() -> Command {
 }
 
 /// Runs a program to its end, prints each line as it comes, and reads those that are JSON.
-pub(crate) fn lines_of<L: DeserializeOwned>(mut command: Command) -> Vec<L> {
+pub(crate) fn lines_of<L: DeserializeOwned>(command: Command) -> Vec<L> {
+    read_lines(command, |line| println!("{line}"))
+}
+
+/// The same, and prints nothing.
+pub(crate) fn quiet_lines_of<L: DeserializeOwned>(command: Command) -> Vec<L> {
+    read_lines(command, |_| {})
+}
+
+fn read_lines<L: DeserializeOwned>(mut command: Command, show: impl Fn(&str)) -> Vec<L> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it starts");
     let output = BufReader::new(child.stdout.take().expect("stdout is piped"));
-    let lines = output.lines().map_while(Result::ok).inspect(|line| println!("{line}"));
+    let lines = output.lines().map_while(Result::ok).inspect(|line| show(line));
     let read = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
     let status = child.wait().expect("it ends");
     assert!(status.success(), "{command:?}: {status}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Admin, AdminError, GroupDescription, MemberDescription};
-use crate::assign::{MemberInput, MetadataError, MetadataPayload, lists};
+use crate::assign::{MemberInput, MetadataError, MetadataPayload};
 use crate::client::Topics;
 use crate::subscription::Down;
-use crate::types::{Cluster, Generation, Partitions};
+use crate::types::{Cluster, Generation, PartitionRanges, Partitions};
 
 impl Admin {
     /// The brokers, and the topics that a group's members subscribe to. Cancel safe.
@@ -58,15 +58,15 @@ fn input(member: &MemberDescription) -> MemberInput<Result<MetadataPayload, Meta
     let words = subscription.and_then(|subscription| subscription.words.as_ref());
     input.process = words.and_then(|words| words.process.clone());
     if let Some(partitions) = member.partitions() {
-        input.claims = lists(partitions);
-        input.standbys = lists(&standbys(member, partitions));
+        input.claims = partitions.into();
+        input.standbys = standbys(member, partitions);
     }
     input
 }
 
 /// Of what a member has that of which another has the first copy.
-fn standbys(member: &MemberDescription, partitions: &Partitions) -> Partitions {
+fn standbys(member: &MemberDescription, partitions: &Partitions) -> PartitionRanges {
     let user_data = member.assignment.read().and_then(|assignment| assignment.user_data.as_ref());
     let down = user_data.and_then(|user_data| Down::decode(user_data).ok());
-    down.map(|down| down.standbys.among(partitions)).unwrap_or_default()
+    down.map(|down| (&down.standbys.among(partitions)).into()).unwrap_or_default()
 }

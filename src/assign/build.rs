@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::claims::{add_claims, owners};
 use super::index::GroupStamp;
-use super::model::{Claims, DOUBTFUL, Layout, MemberEntry, Model, NONE, TopicEntry};
+use super::layout::{Places, TopicInput};
+use super::model::{Claims, MemberEntry, Model, NONE, TopicEntry};
 use super::view::MissingTopic;
-use crate::types::{Generation, MemberId, Node, NodeId, Partitions};
+use crate::types::{Cluster, Generation, MemberId, Node, NodeId, PartitionRanges};
 
 /// The most partitions that one group's topics may have together; a topic beyond it counts as missing.
 const MOST_PARTITIONS: u32 = 1 << 26;
@@ -21,17 +23,10 @@ pub(crate) struct ModelBuilder<C> {
     pub(crate) leader: MemberId,
     pub(crate) nodes: BTreeMap<NodeId, Node>,
     pub(crate) topics: BTreeMap<Arc<str>, TopicInput>,
+    /// Where the partitions of topics live that are not described themselves.
+    pub(crate) cluster: Option<Arc<Cluster>>,
     /// In any order; of two with one id the first counts.
     pub(crate) members: Vec<MemberInput<C>>,
-}
-
-/// A topic as Metadata describes it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TopicInput {
-    count: u32,
-    leaders: Vec<Option<NodeId>>,
-    replica_ends: Vec<u32>,
-    replicas: Vec<NodeId>,
 }
 
 /// A member as its subscription describes it. Everything in it may be nonsense.
@@ -45,44 +40,14 @@ pub(crate) struct MemberInput<C> {
     /// Shared by members that subscribe alike, where that is known.
     pub(crate) topics: Arc<[Arc<str>]>,
     /// What it says it had.
-    pub(crate) claims: Vec<(Arc<str>, Vec<i32>)>,
+    pub(crate) claims: PartitionRanges,
     /// Of which of these others had the first copy.
-    pub(crate) standbys: Vec<(Arc<str>, Vec<i32>)>,
+    pub(crate) standbys: PartitionRanges,
     /// The generation in which it had that.
     pub(crate) generation: Generation,
     /// Whether it goes on with its claims while the round runs (cooperative), or has given them up (eager).
     pub(crate) holds: bool,
     pub(crate) column: C,
-}
-
-impl TopicInput {
-    /// A topic with so many partitions, of which nothing else is known.
-    pub(crate) fn new(count: u32) -> Self {
-        Self { count, ..Self::default() }
-    }
-
-    /// Describes the next partition, from 0 on.
-    pub(crate) fn describe(&mut self, leader: Option<NodeId>, replicas: &[NodeId]) {
-        self.leaders.push(leader);
-        self.replicas.extend_from_slice(replicas);
-        self.replica_ends.push(self.replicas.len() as u32);
-    }
-
-    /// The leader of a partition and its replicas, as far as described.
-    fn described(&self, number: u32) -> (Option<NodeId>, &[NodeId]) {
-        let number = number as usize;
-        let leader = self.leaders.get(number).copied().flatten();
-        let start = number.checked_sub(1).and_then(|before| self.replica_ends.get(before)).copied();
-        let (start, end) =
-            (start.unwrap_or(0), self.replica_ends.get(number).copied().unwrap_or(0));
-        (leader, self.replicas.get(start as usize..end as usize).unwrap_or(&[]))
-    }
-}
-
-/// Partitions as members claim them.
-pub(crate) fn lists(partitions: &Partitions) -> Vec<(Arc<str>, Vec<i32>)> {
-    let topics = partitions.by_topic();
-    topics.map(|(topic, numbers)| (Arc::clone(topic), numbers.to_vec())).collect()
 }
 
 impl<C> MemberInput<C> {
@@ -94,8 +59,8 @@ impl<C> MemberInput<C> {
             rack: None,
             process: None,
             topics: topics.into(),
-            claims: Vec::new(),
-            standbys: Vec::new(),
+            claims: PartitionRanges::default(),
+            standbys: PartitionRanges::default(),
             generation: Generation::NONE,
             holds: false,
             column,
@@ -116,6 +81,7 @@ impl<C> ModelBuilder<C> {
             leader,
             nodes: BTreeMap::new(),
             topics: BTreeMap::new(),
+            cluster: None,
             members: Vec::new(),
         }
     }
@@ -128,7 +94,7 @@ impl<C> ModelBuilder<C> {
 
         let mut topics = topic_entries(&self.topics);
         let nodes: Vec<Node> = self.nodes.into_values().collect();
-        let layout = layout(&topics, &self.topics, &nodes);
+        let layout = Places::of(&topics, &self.topics, &nodes, self.cluster);
         let subscribed = Subscribed::resolve(&topics, &self.members);
         let subscriber_sets = share_subscribers(&mut topics, &subscribed);
         let leader = self.members.iter().position(|member| member.id == self.leader);
@@ -147,6 +113,8 @@ impl<C> ModelBuilder<C> {
             claims: Claims::default(),
             missing: subscribed.missing,
         };
+        let claims = self.members.iter().map(|member| member.claims.range_count()).sum::<usize>();
+        model.claims.partitions.reserve(claims.min(model.partition_count()));
         let mut column = Vec::with_capacity(self.members.len());
         for (member, subscription) in self.members.into_iter().zip(subscribed.of_member) {
             add_claims(&mut model, &member.claims, &member.standbys);
@@ -202,30 +170,6 @@ fn topic_entries(topics: &BTreeMap<Arc<str>, TopicInput>) -> Vec<TopicEntry> {
         first += topic.count;
     }
     entries
-}
-
-fn layout(
-    entries: &[TopicEntry],
-    topics: &BTreeMap<Arc<str>, TopicInput>,
-    nodes: &[Node],
-) -> Layout {
-    let mut layout = Layout::default();
-    if topics.values().all(|topic| topic.leaders.is_empty()) {
-        return layout;
-    }
-    let place = |id: &NodeId| {
-        nodes.binary_search_by_key(id, |node| node.id).map_or(NONE, |place| place as u32)
-    };
-    for entry in entries {
-        let Some(topic) = topics.get(&entry.name) else { continue };
-        for number in 0..entry.count {
-            let (leader, replicas) = topic.described(number);
-            layout.leaders.push(leader.as_ref().map_or(NONE, place));
-            layout.replicas.extend(replicas.iter().map(place).filter(|node| *node != NONE));
-            layout.replica_ends.push(layout.replicas.len() as u32);
-        }
-    }
-    layout
 }
 
 /// The distinct subscriptions, who has which, and the topics that do not exist.
@@ -318,68 +262,6 @@ fn share_subscribers(topics: &mut [TopicEntry], subscribed: &Subscribed) -> Vec<
         });
     }
     sets
-}
-
-/// Takes over what the next member claims.
-fn add_claims(
-    model: &mut Model,
-    claims: &[(Arc<str>, Vec<i32>)],
-    standbys: &[(Arc<str>, Vec<i32>)],
-) {
-    let (known, dropped) = known_claims(model, claims);
-    if !standbys.is_empty() {
-        let member = model.claims.ends.len() as u32;
-        let (mut standbys, _) = known_claims(model, standbys);
-        standbys.retain(|partition| known.binary_search(partition).is_ok());
-        model.claims.standbys.extend(standbys.into_iter().map(|partition| (member, partition)));
-    }
-    model.claims.dropped += dropped;
-    model.claims.partitions.extend(known);
-    model.claims.ends.push(model.claims.partitions.len() as u32);
-}
-
-/// The claimed partitions that exist, ascending, and how many do not (field cases of claims for partition -1).
-fn known_claims(model: &Model, claims: &[(Arc<str>, Vec<i32>)]) -> (Vec<u32>, usize) {
-    let (mut known, mut dropped) = (Vec::new(), 0);
-    for (topic, numbers) in claims {
-        let topic = model.topic_index(topic).and_then(|place| model.topics.get(place as usize));
-        let (first, count) = topic.map_or((0, 0), |topic| (topic.first, topic.count));
-        let valid = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
-        let before = known.len();
-        known.extend(valid.filter(|number| *number < count).map(|number| first + number));
-        dropped += numbers.len() - (known.len() - before);
-    }
-    known.sort_unstable();
-    known.dedup();
-    (known, dropped)
-}
-
-/// The highest generation keeps a partition; equal ones leave it in doubt; alone, any generation will do.
-fn owners(model: &Model) -> Vec<u32> {
-    if model.claims.partitions.is_empty() {
-        return Vec::new();
-    }
-    let mut owners = vec![NONE; model.partition_count()];
-    let mut newest = vec![Generation(i32::MIN); owners.len()];
-    for (member, place) in model.members.iter().zip(0..) {
-        for partition in model.claims(place) {
-            let (owner, newest) =
-                (&mut owners[*partition as usize], &mut newest[*partition as usize]);
-            match member.generation.cmp(newest) {
-                Ordering::Greater => (*owner, *newest) = (place, member.generation),
-                Ordering::Equal => *owner = DOUBTFUL,
-                Ordering::Less => {}
-            }
-        }
-    }
-    for (topic, place) in model.topics.iter().zip(0..) {
-        for owner in &mut owners[topic.first as usize..][..topic.count as usize] {
-            if *owner < DOUBTFUL && !model.subscribes(*owner, place) {
-                *owner = NONE;
-            }
-        }
-    }
-    owners
 }
 
 /// 64-bit FNV-1a over everything that gives an index its meaning.

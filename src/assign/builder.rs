@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::build::{MemberInput, ModelBuilder, TopicInput};
+use super::build::{MemberInput, ModelBuilder};
 use super::codec::MetadataCodec;
 use super::error::MetadataError;
+use super::layout::TopicInput;
 use super::view::GroupSubscription;
 use crate::types::{Generation, MemberId, Node, NodeId};
 
@@ -99,7 +100,12 @@ impl<T> GroupSubscriptionBuilder<T> {
         metadata: T,
     ) -> Self {
         let topics: Vec<Arc<str>> = topics.into_iter().map(Into::into).collect();
-        self.group.members.push(MemberInput::new(MemberId::new(id), topics, Ok(metadata)));
+        let mut member = MemberInput::new(MemberId::new(id), topics, Ok(metadata));
+        // As where a leader reads them: lists that are equal are one.
+        if let Some(last) = self.group.members.last().filter(|last| last.topics == member.topics) {
+            member.topics = Arc::clone(&last.topics);
+        }
+        self.group.members.push(member);
         self
     }
 
@@ -129,8 +135,7 @@ impl<T> GroupSubscriptionBuilder<T> {
         generation: i32,
     ) -> Self {
         self.last_member(|member| {
-            member.claims =
-                claims.into_iter().map(|(topic, number)| (topic.into(), vec![number])).collect();
+            member.claims = claims.into_iter().collect();
             member.generation = Generation(generation);
             member.holds = true;
         })
@@ -153,8 +158,7 @@ impl<T> GroupSubscriptionBuilder<T> {
         claims: impl IntoIterator<Item = (N, i32)>,
     ) -> Self {
         self.last_member(|member| {
-            member.standbys =
-                claims.into_iter().map(|(topic, number)| (topic.into(), vec![number])).collect();
+            member.standbys = claims.into_iter().collect();
         })
     }
 

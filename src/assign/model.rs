@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::index::{GroupStamp, MemberIndex, PartitionIndex};
+use super::layout::{Layout, Places};
 use super::view::MissingTopic;
 use crate::types::{Generation, MemberId, Node, TopicPartition};
 
@@ -24,7 +25,7 @@ pub(crate) struct Model {
     pub(super) leader: Option<u32>,
     /// By name.
     pub(super) topics: Vec<TopicEntry>,
-    pub(super) layout: Layout,
+    pub(super) layout: Places,
     pub(super) nodes: Vec<Node>,
     /// In Kafka's order: static members by instance id, then the others by member id.
     pub(super) members: Vec<MemberEntry>,
@@ -45,16 +46,6 @@ pub(crate) struct TopicEntry {
     pub(crate) count: u32,
     /// Which of the subscriber sets; `NONE` where nobody subscribes.
     pub(super) subscribers: u32,
-}
-
-/// Where partitions live, as indices of nodes. Both vectors are empty where nothing is known.
-#[derive(Debug, Default)]
-pub(super) struct Layout {
-    /// Per partition.
-    pub(super) leaders: Vec<u32>,
-    /// Per partition, where its replicas end.
-    pub(super) replica_ends: Vec<u32>,
-    pub(super) replicas: Vec<u32>,
 }
 
 /// A member of the group.
@@ -189,13 +180,19 @@ impl Model {
 
     /// The leader of a partition, where known.
     pub(crate) fn partition_leader(&self, partition: u32) -> Option<&Node> {
-        let node = *self.layout.leaders.get(partition as usize)?;
+        let node = *self.layout().leaders.get(partition as usize)?;
         self.nodes.get(node as usize)
     }
 
     /// The replicas of a partition, as places in [`nodes`](Self::nodes).
     pub(crate) fn replicas(&self, partition: u32) -> &[u32] {
-        slice_of(&self.layout.replica_ends, &self.layout.replicas, partition)
+        let layout = self.layout();
+        slice_of(&layout.replica_ends, &layout.replicas, partition)
+    }
+
+    /// Where all partitions live.
+    pub(super) fn layout(&self) -> &Layout {
+        self.layout.layout(&self.topics, &self.nodes)
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {

@@ -153,6 +153,11 @@ impl GroupAssignment {
         place.and_then(|place| self.loads.get(place as usize)).map_or(0, |load| *load as usize)
     }
 
+    /// How many partitions the member at this place has been given.
+    pub(crate) fn load_at(&self, place: u32) -> u32 {
+        self.loads.get(place as usize).copied().unwrap_or(0)
+    }
+
     /// Who has been given a partition, in the order of giving.
     pub fn holders(
         &self,
@@ -210,10 +215,16 @@ impl GroupAssignment {
             ends.push(start + load);
         }
         let mut partitions = vec![0; ends.last().copied().unwrap_or(0) as usize];
-        for partition in 0..self.first.len() as u32 {
-            for member in self.holder_places(partition) {
-                partitions[next[member as usize] as usize] = partition;
-                next[member as usize] += 1;
+        let mut add = |member: u32, partition: u32| {
+            let next = &mut next[member as usize];
+            partitions[*next as usize] = partition;
+            *next += 1;
+        };
+        for (first, partition) in self.first.iter().zip(0..) {
+            match self.more.is_empty() {
+                true if *first == NONE => {}
+                true => add(*first, partition),
+                false => self.holder_places(partition).for_each(|member| add(member, partition)),
             }
         }
         MemberLists { model: &self.model, ends, partitions }
@@ -263,6 +274,17 @@ impl GroupAssignment {
         // Few partitions have more than one holder, and most plans have none such.
         let more = if self.more.is_empty() { None } else { self.more.get(&partition) };
         first.into_iter().chain(more.into_iter().flatten().copied())
+    }
+
+    /// Per partition its only holder, or `NONE`; none if some have several.
+    pub(crate) fn only_holders(&self) -> Option<&[u32]> {
+        self.more.is_empty().then_some(&self.first)
+    }
+
+    /// Whether this member has a partition, and nobody else has.
+    pub(crate) fn is_given_to(&self, member: u32, partition: u32) -> bool {
+        let is_first = member != NONE && self.first.get(partition as usize) == Some(&member);
+        is_first && (self.more.is_empty() || !self.more.contains_key(&partition))
     }
 
     /// Gives by place; both places are this group's.
@@ -331,18 +353,31 @@ impl MemberLists<'_> {
         slice_of(&self.ends, &self.partitions, member)
     }
 
+    /// A member's topics by place, each once, with the places of its partitions ascending.
+    pub(crate) fn runs(&self, member: u32) -> impl Iterator<Item = (u32, &[u32])> + Clone {
+        let topics = self.model.topics();
+        let end =
+            |topic: u32| topics.get(topic as usize).map_or(0, |topic| topic.first + topic.count);
+        let (mut rest, mut next) = (self.places(member), 0);
+        std::iter::from_fn(move || {
+            let first = *rest.first()?;
+            // Mostly the topic behind the one before.
+            let topic = if first < end(next) { next } else { self.model.topic_of(first) };
+            let (topic_end, count) = (end(topic), rest.iter());
+            let (run, after) = rest.split_at(count.take_while(|place| **place < topic_end).count());
+            (rest, next) = (after, topic + 1);
+            Some((topic, run))
+        })
+    }
+
     /// A member's topics by name, each once, with the numbers of its partitions ascending.
     pub(crate) fn by_topic(
         &self,
         member: u32,
-    ) -> impl Iterator<Item = (&Arc<str>, impl ExactSizeIterator<Item = i32>)> {
-        let mut rest = self.places(member);
-        std::iter::from_fn(move || {
-            let topic = self.model.topics().get(self.model.topic_of(*rest.first()?) as usize)?;
-            let (run, after) =
-                rest.split_at(rest.partition_point(|place| *place < topic.first + topic.count));
-            rest = after;
-            Some((&topic.name, run.iter().map(|place| (place - topic.first) as i32)))
+    ) -> impl Iterator<Item = (&Arc<str>, impl ExactSizeIterator<Item = i32>)> + Clone {
+        self.runs(member).filter_map(|(topic, places)| {
+            let topic = self.model.topics().get(topic as usize)?;
+            Some((&topic.name, places.iter().map(|place| (place - topic.first) as i32)))
         })
     }
 

@@ -90,7 +90,8 @@ pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assign::build::{MemberInput, ModelBuilder, TopicInput};
+    use crate::assign::TopicInput;
+    use crate::assign::build::{MemberInput, ModelBuilder};
     use crate::assign::{GroupSubscription, LocalMember, PartitionAssigner};
     use crate::types::{Generation, MemberId};
 

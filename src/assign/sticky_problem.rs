@@ -116,7 +116,7 @@ fn item_racks<T>(
     asked: &Asked<'_, T>,
     known: &MemberRacks<'_>,
 ) -> Option<ItemRacks> {
-    if known.numbers.is_empty() || model.layout.leaders.is_empty() {
+    if known.numbers.is_empty() || model.layout().leaders.is_empty() {
         return None;
     }
     let rack_of = |node: &Node| match asked.broker_rack {
@@ -124,7 +124,7 @@ fn item_racks<T>(
         None => known.numbers.get(node.rack.as_deref()?).copied().or(Some(NONE)),
     };
     let mut sets = RackSets::new(model.nodes().iter().map(rack_of).collect());
-    let layout = &model.layout;
+    let layout = model.layout();
     let mut start = 0;
     let replicas = layout.replica_ends.iter().map(|end| {
         let nodes = layout.replicas.get(start..*end as usize).unwrap_or(&[]);

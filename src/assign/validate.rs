@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Coverage;
-use super::model::Model;
+use super::model::{Model, NONE};
 use super::plan::{GroupAssignment, PlanFault};
 use crate::types::TopicPartition;
 
@@ -132,6 +132,37 @@ pub(crate) fn validate(plan: &GroupAssignment, coverage: Coverage) -> Result<(),
     if let Some(fault) = plan.faults().first() {
         return Err(fault.into());
     }
+    match plan.only_holders().is_some_and(|holders| each_has_one(plan, holders, coverage)) {
+        true => Ok(()),
+        false => validate_each(plan, coverage),
+    }
+}
+
+/// Whether each partition that somebody subscribes to has one holder who does, and that is right: what nearly all plans
+/// are like.
+fn each_has_one(plan: &GroupAssignment, holders: &[u32], coverage: Coverage) -> bool {
+    let model = plan.model();
+    let subscriptions: Vec<u32> = model.members.iter().map(|member| member.subscription).collect();
+    model.topics().iter().zip(0..).all(|(topic, place)| {
+        let partitions = topic.first as usize..(topic.first + topic.count) as usize;
+        let holders = holders.get(partitions).unwrap_or_default();
+        let fewest = fewest_holders(model, place, plan.coverage_of(place, coverage));
+        if model.subscribers(place).is_empty() || fewest > 1 {
+            return fewest == 0 && holders.iter().all(|holder| *holder == NONE);
+        }
+        // Many partitions go to members with one and the same subscription.
+        let mut takes = NONE;
+        holders.iter().all(|holder| {
+            let Some(subscription) = subscriptions.get(*holder as usize) else { return false };
+            if *subscription != takes && model.subscribes(*holder, place) {
+                takes = *subscription;
+            }
+            *subscription == takes
+        })
+    })
+}
+
+fn validate_each(plan: &GroupAssignment, coverage: Coverage) -> Result<(), InvalidPlan> {
     let model = plan.model();
     let mut seldom: Option<(u32, usize, usize)> = None;
     let mut others = 0;
@@ -209,6 +240,8 @@ impl From<&PlanFault> for InvalidPlan {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::assign::GroupSubscription;
 
@@ -293,5 +326,23 @@ mod tests {
         assert_eq!(plan.validate(Coverage::Unchecked), Err(InvalidPlan::OtherGroup));
         assert!(!plan.take_back(here.members().next().unwrap(), foreign));
         assert_eq!(plan.holders(foreign).count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_at_a_glance_passes_the_whole_check(
+            owners in prop::collection::vec(prop::option::of(0..2_u32), 8),
+            coverage in prop_oneof![
+                Just(Coverage::ExactlyOnce), Just(Coverage::AtMostOnce), Just(Coverage::Copies(2)),
+            ],
+        ) {
+            let mut plan = group().plan();
+            let gifts = owners.iter().zip(0..).filter_map(|(owner, place)| Some(((*owner)?, place)));
+            gifts.for_each(|(member, partition)| plan.give_place(member, partition));
+            let holders = plan.only_holders().unwrap_or_default();
+            if each_has_one(&plan, holders, coverage) {
+                prop_assert_eq!(validate_each(&plan, coverage), Ok(()));
+            }
+        }
     }
 }

@@ -25,11 +25,17 @@ impl GroupAssignment {
         if !model.members().iter().any(|member| member.holds) {
             return withheld;
         }
-        let claimants = Claimants::of(&model);
+        let mut claimants = None;
         let mut claims = Vec::new();
         for partition in 0..model.partition_count() as u32 {
             let most = self.coverage_of_partition(partition, coverage).most_holders();
-            if most == usize::MAX || claimants.of_partition(partition).is_empty() {
+            // Mostly whoever validly had it keeps it, alone, and nobody need be asked who else claims it.
+            let stays = most == 1 && self.is_given_to(model.owner(partition), partition);
+            if most == usize::MAX || stays {
+                continue;
+            }
+            let claimants = claimants.get_or_insert_with(|| Claimants::of(&model));
+            if claimants.of_partition(partition).is_empty() {
                 continue;
             }
             claimants.sorted(partition, &mut claims);

@@ -19,7 +19,7 @@ use super::task::{Parts, Task};
 use crate::assign::PartitionAssigner;
 use crate::client::Client;
 use crate::error::Error;
-use crate::group::{DataPlane, Gather, GroupMemberBuilder, LeavePolicy};
+use crate::group::{DataPlane, Gather, GroupMemberBuilder, LeavePolicy, OnFenced, TakeOver};
 use crate::subscription::OnAssignError;
 
 /// Says what a [`Consumer`] is to be: all that a [`GroupMemberBuilder`] says, and where and how to read.
@@ -129,6 +129,22 @@ impl ConsumerBuilder {
     /// Makes the member static (KIP-345). Kafka: `group.instance.id`. Default: none, a dynamic member.
     pub fn group_instance_id(self, id: impl Into<String>) -> Self {
         self.member(|member| member.group_instance_id(id))
+    }
+
+    /// Which member of its process this is, where a process has several. See [`GroupMemberBuilder::instance_index`].
+    pub fn instance_index(self, index: u32) -> Self {
+        self.member(|member| member.instance_index(index))
+    }
+
+    /// What this member does when another process has joined with its `group.instance.id`. Default: it ends with an
+    /// error.
+    pub fn on_fenced(self, policy: OnFenced) -> Self {
+        self.member(|member| member.on_fenced(policy))
+    }
+
+    /// Whether this member may throw out whoever has its `group.instance.id` when it starts. Default: always.
+    pub fn take_over(self, policy: TakeOver) -> Self {
+        self.member(|member| member.take_over(policy))
     }
 
     /// What brokers write into their logs. Kafka: `client.id`. Default: `kafka-group`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use crate::error::CommitError;
 use crate::group::{Assigned, Event, Lost, Revoked};
@@ -47,7 +47,11 @@ pub trait RebalanceListener: Send + Sync + 'static {
 
     /// Something else that is worth knowing: an assigner that failed, topics that do not exist.
     async fn told(&self, event: &Event) {
-        warn!(?event, "the membership says");
+        match event {
+            // What every restart of a static member says.
+            Event::TookOver { .. } => info!(?event, "the membership says"),
+            event => warn!(?event, "the membership says"),
+        }
     }
 }
 

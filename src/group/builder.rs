@@ -12,10 +12,11 @@ use super::gather::{Erased, Gather, Gatherer};
 use super::join;
 use super::member::GroupMember;
 use super::options::Options;
+use super::take_over::TakeOver;
 use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::Client;
 use crate::error::Error;
-use crate::membership::LeavePolicy;
+use crate::membership::{LeavePolicy, OnFenced};
 use crate::subscription::{OnAssignError, Selection};
 
 /// Says what a [`GroupMember`] is to be. Four things have no default: the brokers (or a [`Client`]), the group, topics,
@@ -53,9 +54,36 @@ impl GroupMemberBuilder {
     /// Makes the member static: it keeps its place when it restarts within its session (KIP-345).
     ///
     /// Every process needs its own: a second process with the same id throws the first one out. 1 to 249 characters from
-    /// `[a-zA-Z0-9._-]`. Kafka: `group.instance.id`. Default: none, a dynamic member.
+    /// `[a-zA-Z0-9._-]`, or a [`GroupInstanceId`](crate::types::GroupInstanceId) that the host or the environment
+    /// gives. Kafka: `group.instance.id`. Default: none, a dynamic member.
     pub fn group_instance_id(mut self, id: impl Into<String>) -> Self {
         self.options.group_instance_id = Some(id.into());
+        self
+    }
+
+    /// Which member of its process this is, where a process has several: `-` and the index are put behind
+    /// `group.instance.id`, or else behind `client.id`, which makes the member static. Neither set is an error, since the
+    /// default `client.id` is the same in all processes.
+    ///
+    /// The trap: what is set must differ from process to process all the same. Ours, as a property
+    /// `group.instance.index`. Default: none.
+    pub fn instance_index(mut self, index: u32) -> Self {
+        self.options.instance_index = Some(index);
+        self
+    }
+
+    /// What this member does when another process has joined with its `group.instance.id`. Ours, as a property
+    /// `fenced.retry.delay.ms`, which is [`OnFenced::RetryAfter`]. Default: it ends with an error.
+    pub fn on_fenced(mut self, policy: OnFenced) -> Self {
+        self.options.on_fenced = policy;
+        self
+    }
+
+    /// Whether this member may throw out whoever has its `group.instance.id` when it starts. Ours, as a property
+    /// `take.over`: `always`, `same-host` or `after-session`, with which `join()` may take a session. Default: always,
+    /// as Kafka's clients do.
+    pub fn take_over(mut self, policy: TakeOver) -> Self {
+        self.options.take_over = policy;
         self
     }
 
@@ -223,7 +251,8 @@ impl GroupMemberBuilder {
     /// Checks the options, reaches the cluster and the group's coordinator, and starts the member.
     ///
     /// An error means that there is no member: bad options and what FindCoordinator and Metadata refuse at once, a
-    /// cluster out of reach after `default.api.timeout.ms`. What JoinGroup refuses is the first result of `next()`,
+    /// cluster out of reach after `default.api.timeout.ms`, an instance id that [`take_over`](Self::take_over) says to
+    /// leave alone. What JoinGroup refuses is the first result of `next()`,
     /// since the broker may take minutes to answer it. Cancel safe: dropping the future leaves nothing behind.
     pub async fn join(self) -> Result<GroupMember, Error> {
         join::join(self).await

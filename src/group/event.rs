@@ -47,6 +47,19 @@ pub enum Event {
     Unauthorized,
     /// An event was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins again now.
     Stalled,
+    /// This static member has joined with an id that another member id had until then: its own last life, mostly. If
+    /// that lives, it is thrown out now. Said once, at the start, where the coordinator tells it (DESCRIBE on the group).
+    TookOver {
+        /// What the first process with this id called itself, see [`InstanceHolder`](crate::types::InstanceHolder).
+        /// Kafka: `client.id`.
+        client_id: String,
+        /// The address that the first process with this id came from, as the broker sees it.
+        host: String,
+        /// The id that the coordinator had given the former holder.
+        member_id: MemberId,
+        /// `HOST/PID` of the former holder, if it was of this crate and the group was not rebalancing.
+        process: Option<String>,
+    },
     /// What a hook of the application did wrong: a `Gather` that failed, metadata that panicked. The round went on.
     HookFailed(String),
 }

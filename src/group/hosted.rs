@@ -6,7 +6,7 @@ use crate::assign::RebalanceProtocol;
 use crate::client::Topics;
 use crate::protocol::{Facts, GroupProtocol, JobError, Led, Plan, Rejoin};
 use crate::subscription::{self, ConsumerNotice, ConsumerProtocol, PlanSeen};
-use crate::types::{Cluster, Offsets, Partitions};
+use crate::types::{Cluster, InstanceHolder, Offsets, Partitions};
 
 /// What a driver asks of a protocol beyond the rounds themselves. Everything has a default, for groups without topics.
 pub(crate) trait Hosted: GroupProtocol {
@@ -55,6 +55,12 @@ pub(crate) trait Hosted: GroupProtocol {
         None
     }
 
+    /// From whom this member has its instance id, to be told.
+    fn took_over(holder: InstanceHolder) -> Option<Self::Notice> {
+        let _ = holder;
+        None
+    }
+
     /// The plan that was joined last, where its leader described it.
     fn plan_seen(&self) -> Option<&PlanSeen> {
         None
@@ -98,6 +104,10 @@ impl Hosted for ConsumerProtocol {
 
     fn hook_failed(message: String) -> Option<ConsumerNotice> {
         Some(ConsumerNotice::GatherFailed(message.into()))
+    }
+
+    fn took_over(holder: InstanceHolder) -> Option<ConsumerNotice> {
+        Some(ConsumerNotice::TookOver(holder))
     }
 
     fn plan_seen(&self) -> Option<&PlanSeen> {

@@ -19,8 +19,10 @@ use super::mailbox::Mailbox;
 use super::member::GroupMember;
 use super::options::Options;
 use super::properties::{Plane, plane};
+use super::registry::Registration;
 use super::settings::Settings;
 use super::status::Status;
+use super::take_over::Place;
 use crate::assign::{
     EagerStickyAssigner, ErasedAssigner, RangeAssigner, RebalanceProtocol, RoundRobinAssigner,
     StickyAssigner,
@@ -28,6 +30,7 @@ use crate::assign::{
 use crate::client::{Client, ClientError, ClientOptions, Topics};
 use crate::error::Error;
 use crate::subscription::{ConsumerOptions, ConsumerProtocol, Selection};
+use crate::types::{GroupInstanceId, InstanceHolder, Node};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Commands that wait for the driver. It takes them at once, so more than a few are a burst.
@@ -44,7 +47,7 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
         Some(client) => client,
         None => client(&settings.options, builder.runtime)?,
     };
-    reach(&client, &mut settings, wanted(&selection)).await?;
+    let holder = reach(&client, &mut settings, wanted(&selection)).await?;
     let options = ConsumerOptions {
         on_assign_error: builder.on_assign_error,
         allow_migration: builder.allow_migration,
@@ -54,7 +57,7 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     let (group_id, api_timeout) =
         (Arc::from(settings.group_id.as_str()), settings.options.default_api_timeout);
     let protocol = ConsumerProtocol::new(options);
-    let started = start(&client, settings, protocol, builder.gatherer);
+    let started = start(&client, settings, protocol, builder.gatherer, holder);
     let handle = MemberHandle {
         group_id,
         client,
@@ -67,23 +70,25 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     Ok(GroupMember::new(handle, started.mailbox))
 }
 
-/// Finds out, before anything is joined, whether it can be; says what may become of it.
+/// Finds out, before anything is joined, whether it can be, and who has the member's id; says what may become of it.
 pub(super) async fn reach(
     client: &Client,
     settings: &mut Settings,
     topics: Topics,
-) -> Result<(), Error> {
+) -> Result<Option<InstanceHolder>, Error> {
     for warning in settings.warnings() {
         warn!(group = settings.group_id, "{warning}");
     }
     let reach = Reach { client: client.clone(), settings: settings.clone(), topics };
     // Where the connections are, so that the application's runtime needs no timers for them.
-    let static_membership = Aborting(client.spawn(reach.run())).ended().await?;
-    if let Err(error) = static_membership {
-        warn!(group = settings.group_id, %error, "joining as a dynamic member");
-        settings.group_instance_id = None;
+    match Aborting(client.spawn(reach.run())).ended().await? {
+        Ok(holder) => Ok(holder),
+        Err(error) => {
+            warn!(group = settings.group_id, %error, "joining as a dynamic member");
+            settings.group_instance_id = None;
+            Ok(None)
+        }
     }
-    Ok(())
 }
 
 /// The ends of a running driver that its application holds.
@@ -101,9 +106,11 @@ pub(super) fn start<P: Hosted>(
     settings: Settings,
     protocol: P,
     gatherer: Option<Arc<dyn Gatherer>>,
+    holder: Option<InstanceHolder>,
 ) -> Started<P> {
     let (commands, received) = mpsc::channel(COMMANDS);
     let (publish, status) = watch::channel(Status::new(&settings, protocol.rebalance_protocol()));
+    let registration = Registration::new(&settings.client_id, status.clone());
     let mailbox = Arc::new(Mailbox::new());
     let driver = Driver::new(Parts {
         settings,
@@ -115,10 +122,14 @@ pub(super) fn start<P: Hosted>(
         commands: received,
         status: publish,
         seed: fastrand::u64(..),
+        holder,
     });
     #[cfg(any(test, feature = "test-util"))]
     let polls = super::polls::Polls::default();
-    let run = driver.run();
+    let run = async move {
+        let _until_it_ends = registration;
+        driver.run().await;
+    };
     #[cfg(any(test, feature = "test-util"))]
     let run = polls.clone().of(run);
     client.spawn(run);
@@ -267,7 +278,7 @@ pub(super) fn client(
         return Err(Error::option("bootstrap.servers", "must be set, or a client given"));
     };
     let mut built = ClientOptions::new(servers.as_str())
-        .client_id(options.client_id.as_str())
+        .client_id(options.client_id())
         .request_timeout(options.request_timeout)
         .connection_setup_timeout(options.connection_setup_timeout)
         .api_timeout(options.default_api_timeout)
@@ -289,9 +300,10 @@ struct Reach {
 }
 
 impl Reach {
-    /// The inner error: a static membership that the broker is too old for, and that may be given up.
-    async fn run(self) -> Result<Result<(), Error>, Error> {
-        let Self { client, settings, topics } = self;
+    /// Who has the member's id. The inner error: a static membership that the broker is too old for, and that may be
+    /// given up.
+    async fn run(self) -> Result<Result<Option<InstanceHolder>, Error>, Error> {
+        let Self { client, settings, topics } = &self;
         let within = settings.options.default_api_timeout;
         let deadline = Instant::now() + within;
         let group = &settings.group_id;
@@ -304,25 +316,41 @@ impl Reach {
                 },
                 error => refused(group, error),
             })?;
-        client.refresh_metadata(topics, deadline).await.map_err(|error| refused(group, error))?;
-        if settings.group_instance_id.is_none() {
-            return Ok(Ok(()));
-        }
-        let versions = client
-            .versions_of(&coordinator, deadline)
-            .await
-            .map_err(|error| refused(group, error))?;
-        let unsupported = versions.supports_static_membership().map_err(|missing| {
-            Error::StaticMembershipUnsupported {
+        let refreshed = async {
+            let refreshed = client.refresh_metadata(topics.clone(), deadline).await;
+            refreshed.map(drop).map_err(|error| refused(group, error))
+        };
+        let Some(id) = &settings.group_instance_id else {
+            return refreshed.await.map(|()| Ok(None));
+        };
+        // Side by side: a restart is to be as quick as if nobody looked.
+        let looked = self.looked(&coordinator, id, deadline);
+        let ((), looked) = tokio::try_join!(refreshed, looked)?;
+        Ok(looked)
+    }
+
+    /// Whether the broker knows static members, and who this one is about to follow.
+    async fn looked(
+        &self,
+        coordinator: &Node,
+        id: &GroupInstanceId,
+        deadline: Instant,
+    ) -> Result<Result<Option<InstanceHolder>, Error>, Error> {
+        let Self { client, settings, .. } = self;
+        let options = &settings.options;
+        let group = settings.group_id.as_str();
+        let versions = client.versions_of(coordinator, deadline).await;
+        let versions = versions.map_err(|error| refused(group, error))?;
+        if let Err(missing) = versions.supports_static_membership() {
+            let error = Error::StaticMembershipUnsupported {
                 api: missing.api,
                 needed: missing.needed,
                 offered: missing.theirs.map_or(-1, |range| range.max),
-            }
-        });
-        match unsupported {
-            Err(error) if !settings.options.degrade_to_dynamic => Err(error),
-            outcome => Ok(outcome),
+            };
+            return if options.degrade_to_dynamic { Ok(Err(error)) } else { Err(error) };
         }
+        let place = Place { client, group, id };
+        place.check(options.take_over, options.session_timeout).await.map(Ok)
     }
 }
 

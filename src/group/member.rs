@@ -15,7 +15,7 @@ use super::stream::Events;
 use crate::error::Error;
 use crate::membership;
 use crate::subscription::{ConsumerNotice, ConsumerProtocol};
-use crate::types::{Offsets, Partitions};
+use crate::types::{InstanceHolder, Offsets, Partitions};
 
 /// A member of a Kafka group of type "consumer", whose partitions its own assigners divide.
 ///
@@ -207,6 +207,9 @@ fn notice_event(notice: ConsumerNotice) -> Option<Event> {
         ConsumerNotice::UnreadableAssignment(why) => Event::UnreadableAssignment(why),
         ConsumerNotice::UnreadableMembers(members) => Event::UnreadableMembers(members),
         ConsumerNotice::FewCopies(topics) => Event::FewCopies(topics),
+        ConsumerNotice::TookOver(InstanceHolder { client_id, host, member_id, process }) => {
+            Event::TookOver { client_id, host, member_id, process }
+        }
         ConsumerNotice::MetadataFailed { assigner, message } => {
             Event::HookFailed(format!("metadata() of `{assigner}` failed: {message}"))
         }

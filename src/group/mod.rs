@@ -9,6 +9,7 @@ mod event;
 mod gather;
 mod handle;
 mod hosted;
+mod instance;
 mod jobs;
 mod join;
 mod mailbox;
@@ -19,9 +20,11 @@ mod pieces;
 #[cfg(any(test, feature = "test-util"))]
 mod polls;
 mod properties;
+pub mod registry;
 mod settings;
 mod status;
 mod stream;
+mod take_over;
 
 pub use builder::GroupMemberBuilder;
 #[cfg(feature = "consumer")]
@@ -36,6 +39,7 @@ pub use member::GroupMember;
 pub use pieces::PieceMember;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};
+pub use take_over::TakeOver;
 
 #[cfg(feature = "consumer")]
-pub(crate) use crate::membership::LeavePolicy;
+pub(crate) use crate::membership::{LeavePolicy, OnFenced};

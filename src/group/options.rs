@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::properties::{PROPERTIES, Plane, plane};
+use super::take_over::TakeOver;
 use crate::error::Error;
-use crate::membership::LeavePolicy;
+use crate::membership::{LeavePolicy, OnFenced};
 
 /// Options by Kafka's property names. All but the first two have a default.
 ///
@@ -18,8 +19,10 @@ pub(crate) struct Options {
     pub(crate) group_id: Option<String>,
     /// `group.instance.id`: set, the member is static.
     pub(crate) group_instance_id: Option<String>,
+    /// `group.instance.index`, ours: which member of its process it is.
+    pub(crate) instance_index: Option<u32>,
     /// `client.id`.
-    pub(crate) client_id: String,
+    pub(crate) client_id: Option<String>,
     /// `client.rack`.
     pub(crate) client_rack: Option<String>,
     /// `session.timeout.ms`.
@@ -48,6 +51,10 @@ pub(crate) struct Options {
     pub(crate) settle_delay: Duration,
     /// Whether closing leaves.
     pub(crate) leave_policy: LeavePolicy,
+    /// `fenced.retry.delay.ms`, ours: set, a member that is fenced comes back.
+    pub(crate) on_fenced: OnFenced,
+    /// `take.over`, ours.
+    pub(crate) take_over: TakeOver,
     /// `allow.foreign.commits`, ours.
     pub(crate) allow_foreign_commits: bool,
     /// Whether a broker too old for instance ids is joined as a dynamic member.
@@ -73,7 +80,8 @@ impl Default for Options {
             bootstrap_servers: None,
             group_id: None,
             group_instance_id: None,
-            client_id: "kafka-group".into(),
+            instance_index: None,
+            client_id: None,
             client_rack: None,
             session_timeout: ms(45_000),
             heartbeat_interval: None,
@@ -88,6 +96,8 @@ impl Default for Options {
             close_timeout: ms(30_000),
             settle_delay: ms(0),
             leave_policy: LeavePolicy::Auto,
+            on_fenced: OnFenced::Fail,
+            take_over: TakeOver::Always,
             allow_foreign_commits: false,
             degrade_to_dynamic: false,
             assignment_strategy: None,
@@ -101,6 +111,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// What brokers know this member by.
+    pub(crate) fn client_id(&self) -> &str {
+        self.client_id.as_deref().unwrap_or("kafka-group")
+    }
+
     /// Sets one by its property name; what is wrong with it is kept for `join()`.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         if let Err(error) = self.try_set(name, value) {
@@ -134,11 +149,16 @@ impl Options {
             "bootstrap.servers" => self.bootstrap_servers = Some(text),
             "group.id" => self.group_id = Some(text),
             "group.instance.id" => self.group_instance_id = Some(text),
-            "client.id" => self.client_id = text,
+            "group.instance.index" => self.instance_index = Some(index(name, value)?),
+            "client.id" => self.client_id = Some(text),
             "client.rack" => self.client_rack = Some(text),
             "auto.offset.reset" => self.auto_offset_reset = text,
             "isolation.level" => {}
             "partition.assignment.strategy" => self.assignment_strategy = Some(names(value)),
+            "fenced.retry.delay.ms" => {
+                self.on_fenced = OnFenced::RetryAfter(millis(name, value)?);
+            }
+            "take.over" => self.take_over = take_over(name, value)?,
             "allow.foreign.commits" => self.allow_foreign_commits = truth(name, value)?,
             "enable.auto.commit" => self.enable_auto_commit = truth(name, value)?,
             _ => *self.duration(name)? = millis(name, value)?,
@@ -213,6 +233,19 @@ fn truth(name: &str, value: &str) -> Result<bool, Error> {
     }
 }
 
+fn index(name: &str, value: &str) -> Result<u32, Error> {
+    value.trim().parse().map_err(|_| wrong(name, "must be a whole number from 0 to 4294967295"))
+}
+
+fn take_over(name: &str, value: &str) -> Result<TakeOver, Error> {
+    match value.trim() {
+        "always" => Ok(TakeOver::Always),
+        "same-host" => Ok(TakeOver::SameHost),
+        "after-session" => Ok(TakeOver::AfterSession),
+        _ => Err(wrong(name, "must be `always`, `same-host` or `after-session`")),
+    }
+}
+
 fn millis(name: &str, value: &str) -> Result<Duration, Error> {
     match value.trim().parse::<u32>() {
         Ok(millis) => Ok(Duration::from_millis(millis.into())),
@@ -230,6 +263,8 @@ mod tests {
             let mut options = Options::default();
             let value = match property.name {
                 "enable.auto.commit" | "allow.foreign.commits" => "true",
+                "take.over" => "same-host",
+                "group.instance.index" => "7",
                 name if name.ends_with(".ms") => "7000",
                 _ => "a:1",
             };

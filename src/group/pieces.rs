@@ -28,9 +28,9 @@ impl PieceMember {
         options.set("session.timeout.ms", "10000");
         let mut settings = Settings::check(options)?;
         let client = join::client(&settings.options, None)?;
-        join::reach(&client, &mut settings, Topics::none()).await?;
+        let holder = join::reach(&client, &mut settings, Topics::none()).await?;
         let protocol = PieceProtocol::new(total, false, 0);
-        Ok(Self(join::start(&client, settings, protocol, None)))
+        Ok(Self(join::start(&client, settings, protocol, None, holder)))
     }
 
     /// What is held after the next round; none when the membership is over. Gives up at once what it must. Cancel safe.

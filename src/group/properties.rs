@@ -36,8 +36,10 @@ pub const PROPERTIES: &[Property] = &[
     both("connections.max.idle.ms"),
     own("default.api.timeout.ms"),
     own("enable.auto.commit"),
+    own("fenced.retry.delay.ms"),
     own("group.id"),
     own("group.instance.id"),
+    own("group.instance.index"),
     own("heartbeat.interval.ms"),
     both("isolation.level"),
     own("max.poll.interval.ms"),
@@ -51,6 +53,7 @@ pub const PROPERTIES: &[Property] = &[
     own("session.timeout.ms"),
     own("settle.delay.ms"),
     own("socket.connection.setup.timeout.ms"),
+    own("take.over"),
     refused("allow.auto.create.topics", "this crate never creates topics: create them first"),
     refused(
         "enable.auto.offset.store",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use crate::error::Error;
-use crate::membership::MembershipConfig;
+use crate::membership::{MembershipConfig, OnFenced};
 use crate::types::GroupInstanceId;
 
 /// The identity and times of a member, every one in its range and at peace with the others.
@@ -27,15 +27,9 @@ impl Settings {
             return Err(problem);
         }
         let group_id = required("group.id", options.group_id.as_deref())?;
-        let group_instance_id = match &options.group_instance_id {
-            Some(id) => Some(
-                GroupInstanceId::new(id.as_str())
-                    .map_err(|problem| Error::option("group.instance.id", problem.to_string()))?,
-            ),
-            None => None,
-        };
+        let group_instance_id = instance_id(&options)?;
         check_times(&options)?;
-        let client_id = options.client_id.clone();
+        let client_id = options.client_id().to_owned();
         let client_rack = options.client_rack.clone().filter(|rack| !rack.is_empty());
         Ok(Self { group_id, group_instance_id, client_id, client_rack, options })
     }
@@ -57,14 +51,30 @@ impl Settings {
             settle_delay: options.settle_delay,
             allow_foreign_commits: options.allow_foreign_commits,
             leave_policy: options.leave_policy,
+            on_fenced: options.on_fenced,
         }
     }
 
     /// What is legal but worth a warning.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let Options { session_timeout, max_poll_interval, .. } = &self.options;
-        if self.group_instance_id.is_some() && session_timeout > max_poll_interval {
+        let Some(id) = &self.group_instance_id else { return warnings };
+        let Options { session_timeout, max_poll_interval, on_fenced, .. } = &self.options;
+        if id.looks_random() {
+            warnings.push(format!(
+                "group.instance.id `{id}` looks as if every start had another: then each start adds a member, and the \
+                 old ones keep their partitions until their sessions end. Use what outlives a restart, as the name of a \
+                 StatefulSet's pod does, or leave it out"
+            ));
+        }
+        if matches!(on_fenced, OnFenced::RetryAfter(wait) if wait < session_timeout) {
+            warnings.push(format!(
+                "fenced.retry.delay.ms is shorter than session.timeout.ms ({} ms): two processes with one \
+                 group.instance.id would throw each other out that often, for ever",
+                session_timeout.as_millis()
+            ));
+        }
+        if session_timeout > max_poll_interval {
             warnings.push(format!(
                 "session.timeout.ms ({} ms) is longer than max.poll.interval.ms ({} ms): a static member that is away \
                  while the group rebalances is removed after the shorter of the two",
@@ -73,6 +83,29 @@ impl Settings {
             ));
         }
         warnings
+    }
+}
+
+/// The id that the operator gave, with the member's number in its process behind it where there are several.
+fn instance_id(options: &Options) -> Result<Option<GroupInstanceId>, Error> {
+    const INDEX: &str = "group.instance.index";
+    let (property, base) = match (&options.group_instance_id, &options.client_id) {
+        (Some(id), _) => ("group.instance.id", id),
+        (None, _) if options.instance_index.is_none() => return Ok(None),
+        (None, Some(id)) => ("client.id", id),
+        (None, None) => {
+            return Err(Error::option(
+                INDEX,
+                "needs group.instance.id, or else client.id, to stand behind",
+            ));
+        }
+    };
+    let id = GroupInstanceId::new(base.as_str())
+        .map_err(|problem| Error::option(property, problem.to_string()))?;
+    let Some(index) = options.instance_index else { return Ok(Some(id)) };
+    match GroupInstanceId::new(format!("{id}-{index}")) {
+        Ok(id) => Ok(Some(id)),
+        Err(problem) => Err(Error::option(INDEX, format!("the id that it ends {problem}"))),
     }
 }
 
@@ -101,9 +134,10 @@ fn check_times(options: &Options) -> Result<(), Error> {
         ("close.timeout.ms", options.close_timeout),
         ("auto.commit.interval.ms", options.auto_commit_interval),
     ] {
-        if value < Duration::from_millis(1) || value > LONGEST {
-            return Err(Error::option(property, "must be from 1 ms to 2147483647 ms"));
-        }
+        in_range(property, value)?;
+    }
+    if let OnFenced::RetryAfter(wait) = options.on_fenced {
+        in_range("fenced.retry.delay.ms", wait)?;
     }
     for (property, (first, most)) in [
         ("retry.backoff.max.ms", options.retry_backoff),
@@ -114,6 +148,13 @@ fn check_times(options: &Options) -> Result<(), Error> {
         }
     }
     check_peace(options)
+}
+
+fn in_range(property: &'static str, value: Duration) -> Result<(), Error> {
+    match value < Duration::from_millis(1) || value > LONGEST {
+        true => Err(Error::option(property, "must be from 1 ms to 2147483647 ms")),
+        false => Ok(()),
+    }
 }
 
 /// What is right by itself, but not beside another.
@@ -181,15 +222,72 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_static_member_whose_session_outlives_its_rebalance_timeout_is_warned() {
-        let options = Options {
+    /// A static member of these options.
+    fn settings(change: impl FnOnce(&mut Options)) -> Settings {
+        let mut options = Options {
             group_id: Some("indexers".into()),
             group_instance_id: Some("one".into()),
-            session_timeout: Duration::from_secs(1800),
             ..Options::default()
         };
-        let settings = Settings::check(options).unwrap();
-        assert_eq!(settings.warnings().len(), 1);
+        change(&mut options);
+        Settings::check(options).unwrap()
+    }
+
+    #[test]
+    fn what_a_static_member_will_regret_is_warned_of() {
+        let warnings = |change: fn(&mut Options)| settings(change).warnings();
+        let retry = |secs| OnFenced::RetryAfter(Duration::from_secs(secs));
+        assert!(warnings(|_| {}).is_empty());
+        assert!(settings(|options| options.on_fenced = retry(45)).warnings().is_empty());
+
+        let long = warnings(|options| options.session_timeout = Duration::from_secs(1800));
+        assert!(long.len() == 1 && long[0].contains("max.poll.interval.ms"), "{long:?}");
+        let random = warnings(|options| {
+            options.group_instance_id = Some("name-5d4b8c7f9d-x2x4z".into());
+        });
+        assert!(random.len() == 1 && random[0].contains("StatefulSet"), "{random:?}");
+        let eager = settings(|options| options.on_fenced = retry(1)).warnings();
+        assert!(eager.len() == 1 && eager[0].contains("fenced.retry.delay.ms"), "{eager:?}");
+        let dynamic = warnings(|options| {
+            options.group_instance_id = None;
+            options.session_timeout = Duration::from_secs(1800);
+        });
+        assert!(dynamic.is_empty(), "{dynamic:?}");
+    }
+
+    #[test]
+    fn of_several_members_in_one_process_each_has_the_processs_id_and_its_number() {
+        let id = |change: fn(&mut Options)| settings(change).group_instance_id.map(String::from);
+        assert_eq!(id(|options| options.instance_index = Some(3)).as_deref(), Some("one-3"));
+        let by_client = id(|options| {
+            options.group_instance_id = None;
+            options.client_id = Some("search".into());
+            options.instance_index = Some(0);
+        });
+        assert_eq!(by_client.as_deref(), Some("search-0"));
+        assert_eq!(id(|options| options.group_instance_id = None), None);
+    }
+
+    #[test]
+    fn a_number_alone_or_behind_what_is_no_id_is_an_error() {
+        let (ms, long) = (Duration::from_millis, "x".repeat(247));
+        assert_eq!(
+            problem(|options| options.instance_index = Some(0)),
+            Some("group.instance.index"),
+            "the default client.id would be the same in every process"
+        );
+        for (client, wrong) in
+            [("", "client.id"), ("my app", "client.id"), (&long, "group.instance.index")]
+        {
+            let found = problem(|options| {
+                options.client_id = Some(client.to_owned());
+                options.instance_index = Some(10);
+            });
+            assert_eq!(found, Some(wrong), "{client:?}");
+        }
+        assert_eq!(
+            problem(|options| options.on_fenced = OnFenced::RetryAfter(ms(0))),
+            Some("fenced.retry.delay.ms")
+        );
     }
 }

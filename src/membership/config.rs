@@ -33,6 +33,8 @@ pub(crate) struct MembershipConfig {
     pub(crate) allow_foreign_commits: bool,
     /// Whether closing leaves.
     pub(crate) leave_policy: LeavePolicy,
+    /// What becomes of a static member whose id another process has taken.
+    pub(crate) on_fenced: OnFenced,
 }
 
 /// Whether a member that closes also leaves its group (KIP-1092).
@@ -45,4 +47,21 @@ pub enum LeavePolicy {
     Leave,
     /// Stays until its session ends.
     Remain,
+}
+
+/// What a static member does when another process has joined with its `group.instance.id`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OnFenced {
+    /// Ends with [`Error::FencedInstanceId`](crate::Error::FencedInstanceId). Whatever restarts processes may start it
+    /// again, and then it is the newer one.
+    #[default]
+    Fail,
+    /// Loses everything, and joins anew after this time.
+    ///
+    /// The trap: two living processes with one id and this policy throw each other out for ever, once in each such time,
+    /// and neither gets far. It is for an overlap that ends by itself (a deployment's surge), and the time is to be
+    /// longer than the overlap; a session is a good choice. Coming back throws the other one out, whatever
+    /// [`TakeOver`](crate::TakeOver) said at the start.
+    RetryAfter(Duration),
 }

@@ -32,8 +32,8 @@ mod timers;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-pub use config::LeavePolicy;
 pub(crate) use config::MembershipConfig;
+pub use config::{LeavePolicy, OnFenced};
 pub(crate) use event::{Ended, Event, RevocationId};
 pub use event::{LossCause, MemberState};
 pub(crate) use output::{

@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::round::Step;
 use super::timers::{Timer, after};
 use super::{
-    CommitEnd, Ended, Failure, GroupResponse, InFlight, LossCause, Membership, Output, RequestId,
-    Role, Rule,
+    CommitEnd, Ended, Failure, GroupResponse, InFlight, LossCause, Membership, OnFenced, Output,
+    RequestId, Role, Rule,
 };
 use crate::protocol::{Cause, Holding};
 use crate::types::{Generation, MemberId};
@@ -125,20 +125,28 @@ impl<H: Holding> Membership<H> {
     }
 
     /// Another process has our instance id, or our own JoinGroup, given up and taken late. Fighting for an id never
-    /// ends, so even then it is taken back once.
+    /// ends, so even then it is taken back once, unless the policy is to come back.
     fn fenced(&mut self, now: Instant, api: ApiKey) {
         let is_own = self.fence.until.take().is_some_and(|until| now < until);
-        match self.identity.group_instance_id.clone() {
-            Some(group_instance_id) if !is_own => {
+        match (self.identity.group_instance_id.clone(), self.config.on_fenced) {
+            (Some(group_instance_id), OnFenced::Fail) if !is_own => {
                 self.fail(now, Ended::Fenced { group_instance_id, refused: api });
             }
+            (Some(_), OnFenced::RetryAfter(wait)) if !is_own => {
+                self.forget_who_we_were(now);
+                self.timers.set(Timer::Round, after(now, wait));
+            }
             _ => {
-                let cause = Cause::Refused(ErrorCode::FencedInstanceId);
-                self.expelled(now, LossCause::Fenced, cause);
-                self.identity.member_id = MemberId::default();
+                self.forget_who_we_were(now);
                 self.wait_before_round(now);
             }
         }
+    }
+
+    fn forget_who_we_were(&mut self, now: Instant) {
+        let cause = Cause::Refused(ErrorCode::FencedInstanceId);
+        self.expelled(now, LossCause::Fenced, cause);
+        self.identity.member_id = MemberId::default();
     }
 
     /// A request of the rounds will not be waited for any more; the coordinator may still take it.

@@ -90,7 +90,8 @@ impl Describing {
         }
         if let Some(name) = &self.spare_name {
             // Should it ever be chosen, these bytes can be read: the broker wants them so in a takeover (KIP-848).
-            let bare = Subscription { topics: self.topics.clone(), ..Subscription::default() };
+            let topics = self.topics.as_slice().into();
+            let bare = Subscription { topics, ..Subscription::default() };
             protocols.push((name.clone(), bare.encode()));
         }
         // A job that was abandoned comes too late, and finds a slot that nobody looks at.
@@ -103,7 +104,8 @@ impl Describing {
         assigner: &ErasedAssigner,
     ) -> (Option<MetadataPayload>, Option<ConsumerNotice>) {
         let topics: Vec<&str> = self.topics.iter().map(AsRef::as_ref).collect();
-        match assigner.describe(&self.local_member(&topics)) {
+        let had = self.prior.as_ref().map(|claim| claim.partitions.within(|_| Some(u32::MAX)));
+        match assigner.describe(&self.local_member(&topics, had.as_ref())) {
             Ok(payload) if Dialect::of(assigner) == Dialect::Raw => {
                 (Some(raw(payload.bytes)), None)
             }
@@ -116,7 +118,11 @@ impl Describing {
         }
     }
 
-    fn local_member<'a>(&'a self, topics: &'a [&'a str]) -> LocalMember<'a> {
+    fn local_member<'a>(
+        &'a self,
+        topics: &'a [&'a str],
+        had: Option<&'a Partitions>,
+    ) -> LocalMember<'a> {
         let options = &self.options;
         let mut local = LocalMember::new(&options.group_id);
         local.client_id = &options.client_id;
@@ -127,7 +133,6 @@ impl Describing {
         local.cpus = options.cpus;
         local.topics = topics;
         // Eager members have given everything up by now, and are described by what they had.
-        let had = self.prior.as_ref().map(|claim| &claim.partitions);
         local.held = Some(&self.held).filter(|held| !held.is_empty()).or(had);
         local.generation = self.generation;
         local
@@ -142,9 +147,9 @@ impl Describing {
             options.allow_migration,
         );
         Subscription {
-            topics: self.topics.clone(),
+            topics: self.topics.as_slice().into(),
             user_data,
-            owned: self.held.clone(),
+            owned: (&self.held).into(),
             generation: self.generation,
             rack: options.rack.clone(),
         }
@@ -160,7 +165,7 @@ impl Describing {
             nonce: self.nonce,
             prior: given_up.map(|claim| Prior {
                 generation: claim.generation,
-                partitions: (&claim.partitions).into(),
+                partitions: claim.partitions.clone(),
             }),
             process: Some(Arc::clone(&self.options.process)),
             session_timeout: Some(self.options.session_timeout),

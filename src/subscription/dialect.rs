@@ -7,9 +7,10 @@ use bytes::Bytes;
 
 use super::embedded::Subscription;
 use super::envelope::{Direction, EnvelopeError, Prior, Up};
+use super::reading::Reading;
 use super::sticky::{StickyClaim, decode_generation, encode_generation};
 use crate::assign::{ErasedAssigner, MetadataCodec, MetadataError, MetadataPayload};
-use crate::types::{Generation, Partitions};
+use crate::types::{Generation, PartitionRanges};
 
 /// The byte rules of a protocol name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,7 +31,7 @@ pub(super) enum Dialect {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Claim {
     /// In the subscription's own fields: not given up.
-    Held(Partitions, Generation),
+    Held(PartitionRanges, Generation),
     /// In user data: given up, and remembered.
     Prior(Prior),
     /// Nothing is claimed.
@@ -84,12 +85,18 @@ impl Dialect {
     }
 
     /// What a member said in these user data, if they hold an envelope.
-    pub(super) fn envelope(self, user_data: &Bytes) -> Result<Up, EnvelopeError> {
+    pub(super) fn envelope(
+        self,
+        user_data: &Bytes,
+        reading: &mut Reading,
+    ) -> Result<Up, EnvelopeError> {
         // The generation of "cooperative-sticky" comes first.
         let behind = user_data.get(4..).filter(|_| self == Self::CooperativeSticky);
         match behind.and_then(Direction::of) {
-            Some(_) if Direction::of(user_data).is_none() => Up::decode(&user_data.slice(4..)),
-            _ => Up::decode(user_data),
+            Some(_) if Direction::of(user_data).is_none() => {
+                Up::read(&user_data.slice(4..), reading)
+            }
+            _ => Up::read(user_data, reading),
         }
     }
 
@@ -114,12 +121,13 @@ impl Dialect {
         }
     }
 
-    /// What a member claims. In the subscription's own fields it is still held; eager members leave these empty and
-    /// remember in user data.
+    /// What a member claims. In the subscription's own fields, out of which it is taken, it is still held; eager members
+    /// leave these empty and remember in user data.
     pub(super) fn claim(
         self,
-        subscription: &Subscription,
+        subscription: &mut Subscription,
         envelope: &Result<Up, EnvelopeError>,
+        reading: &mut Reading,
     ) -> Claim {
         let user_data = subscription.user_data.as_ref();
         if !subscription.owned.is_empty() {
@@ -130,16 +138,16 @@ impl Dialect {
                 Generation::NONE => bare().unwrap_or(Generation::NONE),
                 generation => generation,
             };
-            return Claim::Held(subscription.owned.clone(), generation);
+            return Claim::Held(std::mem::take(&mut subscription.owned), generation);
         }
         if let Ok(Up { prior: Some(prior), .. }) = envelope {
             return Claim::Prior(prior.clone());
         }
-        match user_data.filter(|_| self == Self::Sticky).and_then(StickyClaim::decode) {
-            Some(claim) if !claim.partitions.is_empty() => Claim::Prior(Prior {
-                generation: claim.generation,
-                partitions: (&claim.partitions).into(),
-            }),
+        let sticky = user_data.filter(|_| self == Self::Sticky);
+        match sticky.and_then(|bytes| StickyClaim::read(bytes, &mut reading.names)) {
+            Some(claim) if !claim.partitions.is_empty() => {
+                Claim::Prior(Prior { generation: claim.generation, partitions: claim.partitions })
+            }
             _ => Claim::Nothing,
         }
     }
@@ -159,17 +167,30 @@ pub(super) fn raw(bytes: Bytes) -> MetadataPayload {
 mod tests {
     use super::*;
     use crate::subscription::hex;
+    use crate::types::Partitions;
 
     fn partitions(set: &[(&str, i32)]) -> Partitions {
         set.iter().copied().collect()
     }
 
     fn prior() -> StickyClaim {
-        StickyClaim { partitions: partitions(&[("a", 1)]), generation: Generation(6) }
+        StickyClaim { partitions: (&partitions(&[("a", 1)])).into(), generation: Generation(6) }
     }
 
     fn up() -> Up {
         Up { nonce: 5, ..Up::default() }
+    }
+
+    fn envelope(dialect: Dialect, user_data: &Bytes) -> Result<Up, EnvelopeError> {
+        dialect.envelope(user_data, &mut Reading::default())
+    }
+
+    fn claim(
+        dialect: Dialect,
+        subscription: &Subscription,
+        envelope: &Result<Up, EnvelopeError>,
+    ) -> Claim {
+        dialect.claim(&mut subscription.clone(), envelope, &mut Reading::default())
     }
 
     fn said(dialect: Dialect, allow_migration: bool) -> Option<Bytes> {
@@ -203,9 +224,9 @@ mod tests {
     fn an_envelope_is_found_where_its_name_puts_it() {
         for dialect in [Dialect::Plain, Dialect::CooperativeSticky, Dialect::Own] {
             let user_data = said(dialect, false).unwrap();
-            assert_eq!(dialect.envelope(&user_data), Ok(up()), "{dialect:?}");
+            assert_eq!(envelope(dialect, &user_data), Ok(up()), "{dialect:?}");
         }
-        assert_eq!(Dialect::CooperativeSticky.envelope(&up().encode()), Ok(up()), "alone, too");
+        assert_eq!(envelope(Dialect::CooperativeSticky, &up().encode()), Ok(up()), "alone, too");
     }
 
     #[test]
@@ -213,7 +234,7 @@ mod tests {
         for dialect in ALL {
             for allow_migration in [false, true] {
                 let found = said(dialect, allow_migration)
-                    .is_some_and(|user_data| dialect.envelope(&user_data).is_ok());
+                    .is_some_and(|user_data| envelope(dialect, &user_data).is_ok());
                 assert_eq!(
                     dialect.has_room(allow_migration),
                     found,
@@ -225,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_claim_in_the_subscription_is_held_and_one_in_user_data_was_given_up() {
-        let owned = partitions(&[("a", 0)]);
+        let owned: PartitionRanges = (&partitions(&[("a", 0)])).into();
         let held = Subscription {
             owned: owned.clone(),
             generation: Generation(7),
@@ -234,27 +255,25 @@ mod tests {
         let remembered =
             Subscription { user_data: Some(prior().encode()), ..Subscription::default() };
         let foreign = Err(EnvelopeError::Foreign);
-        let given_up = Claim::Prior(Prior {
-            generation: Generation(6),
-            partitions: (&prior().partitions).into(),
-        });
+        let given_up =
+            Claim::Prior(Prior { generation: Generation(6), partitions: prior().partitions });
         for dialect in ALL {
-            let claim = dialect.claim(&held, &foreign);
-            assert_eq!(claim, Claim::Held(owned.clone(), Generation(7)), "{dialect:?}");
+            let found = claim(dialect, &held, &foreign);
+            assert_eq!(found, Claim::Held(owned.clone(), Generation(7)), "{dialect:?}");
             let expected = if dialect == Dialect::Sticky { &given_up } else { &Claim::Nothing };
-            assert_eq!(dialect.claim(&remembered, &foreign), *expected, "{dialect:?}");
+            assert_eq!(claim(dialect, &remembered, &foreign), *expected, "{dialect:?}");
         }
     }
 
     #[test]
     fn a_bare_generation_stands_in_where_the_subscription_has_none() {
         let older = Subscription {
-            owned: partitions(&[("a", 0)]),
+            owned: (&partitions(&[("a", 0)])).into(),
             user_data: Some(encode_generation(Generation(4))),
             ..Subscription::default()
         };
         let generation =
-            |dialect: Dialect| match dialect.claim(&older, &Err(EnvelopeError::Foreign)) {
+            |dialect: Dialect| match claim(dialect, &older, &Err(EnvelopeError::Foreign)) {
                 Claim::Held(_, generation) => generation,
                 other => panic!("{other:?}"),
             };

@@ -1,10 +1,10 @@
 //! 64-bit FNV-1a over what a plan is made on, and over a plan.
 //!
-//! Both travel between releases, so neither the function nor the order of what is fed to it ever changes.
+//! Both travel between releases, so neither the functions nor the order of what is fed to them ever changes.
 
 use std::sync::Arc;
 
-use crate::assign::MetadataPayload;
+use crate::assign::{MemberEntry, MemberLists, MetadataPayload, Model};
 use crate::types::Partitions;
 
 /// A hash in the making. Each piece is fed with its length, so that no two lists of pieces look the same.
@@ -20,6 +20,10 @@ impl Fnv {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
+    }
+
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
     fn number(&mut self, number: u32) {
@@ -65,18 +69,36 @@ pub(crate) fn planned_on(
     hash.0
 }
 
-/// The digest of a plan: the same words for all members of a generation to log it by.
-pub(crate) fn digest<'a>(plan: impl IntoIterator<Item = (&'a str, &'a Partitions)>) -> u64 {
-    let mut members: Vec<_> = plan.into_iter().collect();
-    members.sort_unstable_by_key(|(member, _)| *member);
-    let mut hash = Fnv::new();
-    for (member, partitions) in members {
-        hash.piece(member.as_bytes());
-        for (topic, numbers) in partitions.by_topic() {
-            hash.piece(topic.as_bytes());
-            hash.length(numbers.len());
-            numbers.iter().for_each(|number| hash.raw(&number.to_be_bytes()));
+/// The digest of a plan: the same words for all members of a generation to log it by. One step a partition, as there
+/// may be a million.
+pub(crate) fn digest(model: &Model, plan: &MemberLists<'_>) -> u64 {
+    let of_name = |name: &str| {
+        let mut hash = Fnv::new();
+        hash.piece(name.as_bytes());
+        hash.0
+    };
+    let topics: Vec<u64> = model.topics().iter().map(|topic| of_name(&topic.name)).collect();
+    let of_member = |(member, at): (&MemberEntry, u32)| {
+        let mut hash = Fnv::new();
+        hash.piece(member.id.as_str().as_bytes());
+        for (topic, places) in plan.runs(at) {
+            hash.word(topics.get(topic as usize).copied().unwrap_or(0));
+            let first = model.topics().get(topic as usize).map_or(0, |topic| topic.first);
+            places.iter().for_each(|place| hash.word(u64::from(place - first)));
         }
+        hash.0
+    };
+    // Added up, so that the order of members means nothing.
+    model.members().iter().zip(0..).map(of_member).fold(0, u64::wrapping_add)
+}
+
+/// A hash of some partitions, to know them again.
+pub(crate) fn of_partitions(partitions: &Partitions) -> u64 {
+    let mut hash = Fnv::new();
+    for (topic, numbers) in partitions.by_topic() {
+        hash.piece(topic.as_bytes());
+        hash.length(numbers.len());
+        numbers.iter().for_each(|number| hash.raw(&number.to_be_bytes()));
     }
     hash.0
 }
@@ -86,6 +108,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::assign::GroupSubscription;
 
     fn payload(bytes: &'static str) -> MetadataPayload {
         MetadataPayload { codec: 1, version: 2, bytes: Bytes::from_static(bytes.as_bytes()) }
@@ -149,11 +172,19 @@ mod tests {
         }
     }
 
+    /// The digest of a plan of `a` and `b` that gives these partitions of `t` to these members.
+    fn digest_of(gifts: [(&str, i32); 2]) -> u64 {
+        let group = GroupSubscription::<()>::builder().topic("t", 3);
+        let group = group.member("a", ["t"], ()).member("b", ["t"], ()).build();
+        let mut plan = group.plan();
+        gifts.iter().for_each(|(member, number)| plan.give_by_name(member, "t", *number));
+        digest(plan.model(), &plan.by_member())
+    }
+
     #[test]
     fn a_digest_is_of_the_plan_and_not_of_its_order() {
-        let (one, two): (Partitions, Partitions) =
-            ([("a", 0)].into_iter().collect(), [("a", 1)].into_iter().collect());
-        assert_eq!(digest([("x", &one), ("y", &two)]), digest([("y", &two), ("x", &one)]));
-        assert_ne!(digest([("x", &one), ("y", &two)]), digest([("x", &two), ("y", &one)]));
+        assert_eq!(digest_of([("a", 0), ("b", 1)]), digest_of([("b", 1), ("a", 0)]));
+        assert_ne!(digest_of([("a", 0), ("b", 1)]), digest_of([("a", 1), ("b", 0)]));
+        assert_ne!(digest_of([("a", 0), ("b", 1)]), digest_of([("a", 0), ("b", 2)]));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::embedded::Assignment;
 use super::envelope::Down;
-use super::hash::digest;
+use super::hash::of_partitions;
 use super::notice::ConsumerNotice;
 use super::outcome::Outcome;
 use super::protocol::{ConsumerProtocol, PlanSeen};
@@ -43,7 +43,8 @@ impl ConsumerProtocol {
         let add = wanted.difference(joined.held);
         let standbys = down.as_ref().map(|down| down.standbys.among(&wanted)).unwrap_or_default();
         self.standbys = standbys;
-        self.prior = Some(StickyClaim { partitions: wanted, generation: joined.generation });
+        self.prior =
+            Some(StickyClaim { partitions: (&wanted).into(), generation: joined.generation });
 
         let notices = self.notices(down.as_ref(), &unwanted, outcome.as_ref());
         let planned = outcome.as_ref().is_some_and(|outcome| !outcome.skipped);
@@ -170,7 +171,7 @@ impl ConsumerProtocol {
         let ours = self.described.hash(protocol).unwrap_or_default();
         let mut topics = Partitions::new();
         unwanted.by_topic().for_each(|(topic, _)| topics.insert_all(topic, [0]));
-        self.complain(digest([("unwanted", &topics)]), ours)
+        self.complain(of_partitions(&topics), ours)
     }
 
     /// Whether this is the first time.

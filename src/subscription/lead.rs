@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::dialect::{Claim, Dialect};
-use super::embedded::Assignment;
-use super::envelope::{Down, PlanFailure, Told};
-use super::hash::digest;
+use super::dialect::Dialect;
+use super::envelope::PlanFailure;
 use super::members::{ReadMember, counts_of, gather_model};
 use super::notice::ConsumerNotice;
 use super::options::{ConsumerOptions, OnAssignError};
 use super::outcome::{Outcome, Trouble};
-use super::sticky::StickyClaim;
+use super::publish::Publishing;
 use crate::assign::{
     AssignFailure, ErasedAssigner, GroupAssignment, InvalidPlan, MemberBytes, MetadataError,
     MetadataPayload, Model, check_record, keep_claims, run_assign,
@@ -128,25 +126,11 @@ impl Leading {
         withheld: &Partitions,
         failure: Option<&PlanFailure>,
     ) -> Result<Vec<(MemberId, Bytes)>, InvalidPlan> {
-        let lists = plan.by_member();
-        let members = group.model.members();
-        let given: Vec<Partitions> =
-            (0..).take(members.len()).map(|at| lists.partitions(at)).collect();
-        let names = members.iter().map(|member| member.id.as_str());
-        let writing = Writing {
-            leading: self,
-            group,
-            plan,
-            withheld,
-            failure,
-            digest: digest(names.zip(&given)),
-        };
-        let mut assignments = Vec::with_capacity(members.len());
-        for ((member, partitions), at) in members.iter().zip(given).zip(0..) {
+        let mut publishing = Publishing::new(self, group, plan, withheld, failure);
+        let mut assignments = Vec::with_capacity(self.members.len());
+        for (member, at) in group.model.members().iter().zip(0..) {
             let Some(read) = group.by_id.get(member.id.as_str()) else { continue };
-            let user_data = writing.user_data(read, at, &partitions);
-            let bytes = Assignment { partitions, user_data }.encode();
-            assignments.push((member.id.clone(), bytes));
+            assignments.push((member.id.clone(), publishing.assignment(read, at)));
         }
         self.check_size(group, &assignments)?;
         Ok(assignments)
@@ -217,84 +201,18 @@ impl Leading {
 
 /// The group as the assigner sees it, and as its members said it.
 #[derive(Debug)]
-struct Group<'a> {
+pub(super) struct Group<'a> {
     assigner: &'a ErasedAssigner,
-    dialect: Dialect,
-    model: Arc<Model>,
+    pub(super) dialect: Dialect,
+    pub(super) model: Arc<Model>,
     told: Vec<Result<MetadataPayload, MetadataError>>,
-    counts: BTreeMap<Arc<str>, u32>,
+    pub(super) counts: BTreeMap<Arc<str>, u32>,
     by_id: BTreeMap<&'a str, &'a ReadMember>,
-}
-
-/// One plan, on its way to bytes.
-struct Writing<'a> {
-    leading: &'a Leading,
-    group: &'a Group<'a>,
-    plan: &'a GroupAssignment,
-    withheld: &'a Partitions,
-    failure: Option<&'a PlanFailure>,
-    digest: u64,
-}
-
-impl Writing<'_> {
-    fn user_data(&self, member: &ReadMember, at: u32, given: &Partitions) -> Option<Bytes> {
-        let allow_migration = self.leading.options.allow_migration;
-        if is_spoken_to(member, self.group.dialect, allow_migration) {
-            return Some(self.down(member, at, given).encode());
-        }
-        // Sarama sends back what it was assigned with as its claim, and knows no other way to be sticky.
-        let sticky = self.group.dialect == Dialect::Sticky && !allow_migration;
-        let claim =
-            || StickyClaim { partitions: given.clone(), generation: self.leading.generation };
-        sticky.then(|| claim().encode())
-    }
-
-    fn down(&self, member: &ReadMember, at: u32, given: &Partitions) -> Down {
-        let told = self.plan.told(at);
-        let count_of = |topic: &Arc<str>| self.group.counts.get(topic).copied().unwrap_or(0);
-        let standbys = self.plan.standbys(at, given);
-        Down {
-            generation: self.leading.generation,
-            failure: self.failure.cloned(),
-            told: told
-                .map(|told| Told { codec: told.codec.id(), bytes: told.bytes.clone().into() }),
-            planned_on: member.planned_on(&self.leading.protocol),
-            group_size: u32::try_from(self.leading.members.len()).unwrap_or(u32::MAX),
-            counts: Some(member.subscription.topics.iter().map(count_of).collect()),
-            follow_up: self.must_follow_up(member, given, &standbys),
-            rebalance_after: self.plan.wanted_rebalance(),
-            digest: self.digest,
-            leader: self.leading.leader.as_str().into(),
-            second_round: !self.withheld.is_empty(),
-            standbys: (&standbys).into(),
-        }
-    }
-
-    /// Whether somebody waits for what this member still holds, be it only for the first copy.
-    fn must_follow_up(
-        &self,
-        member: &ReadMember,
-        given: &Partitions,
-        standbys: &Partitions,
-    ) -> bool {
-        let Claim::Held(held, _) = &member.claim else { return false };
-        // Mostly nobody waits for anything.
-        if self.withheld.is_empty() {
-            return false;
-        }
-        let mut waited_for = held.intersection(self.withheld);
-        let stood_by = member.envelope.as_ref().map(|up| up.standbys.among(&waited_for));
-        let stays_first = given.difference(standbys);
-        let stays = given.intersection(&stood_by.unwrap_or_default());
-        waited_for.subtract(&stays_first);
-        waited_for.subtract(&stays);
-        !waited_for.is_empty()
-    }
 }
 
 /// Whether a member gets an envelope: under Kafka's names whoever sent one, under our own names everybody. To others
 /// null: Sarama would hand an envelope on to its own leader, and wedge.
-fn is_spoken_to(member: &ReadMember, dialect: Dialect, allow_migration: bool) -> bool {
+pub(super) fn is_spoken_to(member: &ReadMember, dialect: Dialect, allow_migration: bool) -> bool {
     match dialect {
         _ if allow_migration => false,
         Dialect::Sticky => false,
@@ -310,9 +228,8 @@ fn idle_members(plan: &GroupAssignment, withheld: &Partitions) -> Vec<MemberId> 
     if !withheld.is_empty() || model.partition_count() < model.members().len() {
         return Vec::new();
     }
-    let lists = plan.by_member();
     let members = model.members().iter().zip(0..);
-    let idle = members
-        .filter(|(_, at)| lists.places(*at).is_empty() && !model.subscription(*at).is_empty());
+    let idle =
+        members.filter(|(_, at)| plan.load_at(*at) == 0 && !model.subscription(*at).is_empty());
     idle.map(|(member, _)| member.id.clone()).collect()
 }

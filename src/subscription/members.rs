@@ -1,14 +1,15 @@
 //! A group as its leader reads it: everybody's subscription, whatever client wrote it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::dialect::{Claim, Dialect};
 use super::embedded::Subscription;
 use super::envelope::{EnvelopeError, Up};
 use super::hash::planned_on;
+use super::reading::Reading;
 use super::selection::is_topic_name;
-use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput, lists};
+use crate::assign::{MemberInput, MetadataError, MetadataPayload, ModelBuilder, TopicInput};
 use crate::protocol::LedMember;
 use crate::types::{Cluster, Generation, MemberId, TopicError};
 
@@ -33,18 +34,19 @@ pub(super) struct ReadMember {
 }
 
 impl ReadMember {
-    pub(super) fn read(member: &LedMember, dialect: Dialect) -> Self {
-        let read = Subscription::decode(member.metadata.clone());
+    pub(super) fn read(member: &LedMember, dialect: Dialect, reading: &mut Reading) -> Self {
+        let read = Subscription::read(member.metadata.clone(), reading);
         let unreadable = read.as_ref().err().map(|error| error.to_string().into());
-        let subscription = read.unwrap_or_default();
+        let mut subscription = read.unwrap_or_default();
         let user_data = subscription.user_data.as_ref();
         let envelope =
-            user_data.map_or(Err(EnvelopeError::Foreign), |bytes| dialect.envelope(bytes));
-        let claim = dialect.claim(&subscription, &envelope);
+            user_data.map_or(Err(EnvelopeError::Foreign), |bytes| dialect.envelope(bytes, reading));
+        let metadata = dialect.metadata(user_data, &envelope);
+        let claim = dialect.claim(&mut subscription, &envelope, reading);
         Self {
             id: member.member_id.clone(),
             instance_id: member.group_instance_id.as_deref().map(Into::into),
-            metadata: dialect.metadata(user_data, &envelope),
+            metadata,
             // Of what is unreadable nothing would be given anyway.
             told_all: claim != Claim::Nothing
                 || unreadable.is_some()
@@ -68,30 +70,34 @@ impl ReadMember {
         Some(planned_on(protocol, said, topics, rack.as_deref()))
     }
 
+    /// Whether it subscribes to the same and says the same of itself.
+    pub(super) fn says_as(&self, other: &Self) -> bool {
+        let (own, others) = (&self.subscription, &other.subscription);
+        own.topics.as_ptr() == others.topics.as_ptr()
+            && own.rack == others.rack
+            && self.metadata == other.metadata
+    }
+
     /// The name that people know it by.
     pub(super) fn name(&self) -> &str {
         self.instance_id.as_deref().unwrap_or(self.id.as_str())
     }
 
-    fn input(
-        &self,
-        counts: &BTreeMap<Arc<str>, u32>,
-    ) -> MemberInput<Result<MetadataPayload, MetadataError>> {
-        let count_of = |topic: &str| counts.get(topic).copied();
-        let (partitions, generation, holds) = match &self.claim {
+    fn input(&self) -> MemberInput<Result<MetadataPayload, MetadataError>> {
+        let (claims, generation, holds) = match &self.claim {
             Claim::Held(partitions, generation) => (partitions.clone(), *generation, true),
-            Claim::Prior(prior) => (prior.partitions.within(count_of), prior.generation, false),
+            Claim::Prior(prior) => (prior.partitions.clone(), prior.generation, false),
             Claim::Nothing => Default::default(),
         };
-        let standbys = self.envelope.as_ref().map(|up| up.standbys.among(&partitions));
+        let up = self.envelope.as_ref().ok();
         MemberInput {
             id: self.id.clone(),
             instance_id: self.instance_id.clone(),
             rack: self.subscription.rack.clone(),
-            process: self.envelope.as_ref().ok().and_then(|up| up.process.clone()),
-            topics: self.subscription.topics.as_slice().into(),
-            claims: lists(&partitions),
-            standbys: standbys.map(|standbys| lists(&standbys)).unwrap_or_default(),
+            process: up.and_then(|up| up.process.clone()),
+            topics: Arc::clone(&self.subscription.topics),
+            claims,
+            standbys: up.map(|up| up.standbys.clone()).unwrap_or_default(),
             generation,
             holds,
             column: self.metadata.clone(),
@@ -99,9 +105,24 @@ impl ReadMember {
     }
 }
 
+/// The members' lists of topics, those that are shared once.
+fn lists_of_topics(members: &[ReadMember]) -> impl Iterator<Item = &Arc<[Arc<str>]>> {
+    let mut seen = HashSet::new();
+    let lists = members.iter().map(|member| &member.subscription.topics);
+    lists.filter(move |topics| seen.insert(topics.as_ptr()))
+}
+
+/// The counts that members report, those that are shared once.
+fn reported_counts(members: &[ReadMember]) -> impl Iterator<Item = &BTreeMap<Arc<str>, u32>> {
+    let mut seen = HashSet::new();
+    let reported = members.iter().filter_map(|member| member.envelope.as_ref().ok());
+    let counts = reported.map(|up| &up.counts.0);
+    counts.filter(move |counts| seen.insert(Arc::as_ptr(counts))).map(|counts| &**counts)
+}
+
 /// What all members subscribe to together, as far as topics can have such names.
 pub(super) fn union_of_topics(members: &[ReadMember]) -> BTreeSet<Arc<str>> {
-    let topics = members.iter().flat_map(|member| &member.subscription.topics);
+    let topics = lists_of_topics(members).flat_map(|topics| topics.iter());
     topics.filter(|topic| is_topic_name(topic)).map(Arc::clone).collect()
 }
 
@@ -119,8 +140,11 @@ pub(super) fn counts_of(members: &[ReadMember], cluster: &Cluster) -> BTreeMap<A
             }
         }
     }
-    for up in members.iter().filter_map(|member| member.envelope.as_ref().ok()) {
-        let reported = up.counts.0.iter().filter(|(topic, _)| unknown.contains(*topic));
+    if unknown.is_empty() {
+        return counts;
+    }
+    for reported in reported_counts(members) {
+        let reported = reported.iter().filter(|(topic, _)| unknown.contains(*topic));
         for (topic, count) in reported.filter(|(_, count)| **count <= MOST_REPORTED) {
             let most = counts.entry(Arc::clone(topic)).or_insert(0);
             *most = (*most).max(*count);
@@ -131,8 +155,7 @@ pub(super) fn counts_of(members: &[ReadMember], cluster: &Cluster) -> BTreeMap<A
 
 /// Whether a member has seen partitions that the leader has not: its round would not be the last.
 pub(super) fn some_know_more(members: &[ReadMember], cluster: &Cluster) -> bool {
-    let reported = members.iter().filter_map(|member| member.envelope.as_ref().ok());
-    let counts = reported.flat_map(|up| &up.counts.0);
+    let counts = reported_counts(members).flatten();
     let believed = counts.filter(|(topic, count)| **count <= MOST_REPORTED && is_topic_name(topic));
     let mut known = believed.map(|(topic, count)| (count, count_in(cluster, topic)));
     known.any(|(count, known)| known.is_none_or(|known| known < *count))
@@ -154,19 +177,15 @@ pub(super) fn gather_model(
     generation: Generation,
     leader: &MemberId,
     members: &[ReadMember],
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     counts: &BTreeMap<Arc<str>, u32>,
 ) -> ModelBuilder<Result<MetadataPayload, MetadataError>> {
     let mut builder = ModelBuilder::new(Arc::clone(group_id), generation, leader.clone());
     builder.nodes = cluster.nodes().map(|node| (node.id, node.clone())).collect();
     for (topic, count) in counts.iter().filter(|(_, count)| **count > 0) {
-        let mut input = TopicInput::new(*count);
-        let described = cluster.topic(topic).map_or(&[][..], |topic| topic.partitions());
-        for partition in described {
-            input.describe(partition.leader(), partition.replicas());
-        }
-        builder.topics.insert(Arc::clone(topic), input);
+        builder.topics.insert(Arc::clone(topic), TopicInput::new(*count));
     }
-    builder.members = members.iter().map(|member| member.input(counts)).collect();
+    builder.cluster = Some(Arc::clone(cluster));
+    builder.members = members.iter().map(ReadMember::input).collect();
     builder
 }

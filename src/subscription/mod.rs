@@ -19,6 +19,8 @@ mod options;
 mod outcome;
 mod outside;
 mod protocol;
+mod publish;
+mod reading;
 mod selection;
 mod sticky;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::envelope::Told;
 use crate::assign::FewCopies;
-use crate::types::{MemberId, Partitions};
+use crate::types::{InstanceHolder, MemberId, Partitions};
 
 /// Something the application should hear of.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,6 +31,8 @@ pub(crate) enum ConsumerNotice {
     IdleMembers(Vec<MemberId>),
     /// On the leader: topics with fewer copies of each partition than the assigner makes, for want of members.
     FewCopies(Vec<FewCopies>),
+    /// This member has its instance id from this one, which is fenced if it lives.
+    TookOver(InstanceHolder),
     /// The application's `Gather` failed; the plan was made without it.
     GatherFailed(Arc<str>),
     /// `metadata()` of this assigner failed; what it last said was sent again.

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::dialect::Dialect;
 use super::embedded::{Assignment, Subscription};
 use super::envelope::{Down, Up};
+use super::reading::Reading;
 use crate::assign::{MetadataError, MetadataPayload};
 use crate::wire::ReadError;
 
@@ -25,11 +26,12 @@ pub(crate) fn see_subscription(
     bytes: Bytes,
 ) -> Result<SeenSubscription, ReadError> {
     let dialect = Dialect::named(protocol, raw);
-    let subscription = Subscription::decode(bytes)?;
+    let mut reading = Reading::default();
+    let subscription = Subscription::read(bytes, &mut reading)?;
     let Some(user_data) = &subscription.user_data else {
         return Ok(SeenSubscription { subscription, envelope: None, metadata: None });
     };
-    let envelope = dialect.envelope(user_data);
+    let envelope = dialect.envelope(user_data, &mut reading);
     let metadata = match dialect.metadata(Some(user_data), &envelope) {
         Err(MetadataError::Missing) => None,
         // Foreign user data under a name of our own: an assigner in another language, not a broken one of ours.

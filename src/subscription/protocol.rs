@@ -11,6 +11,7 @@ use super::members::{ReadMember, count_in, some_know_more, union_of_topics};
 use super::notice::ConsumerNotice;
 use super::options::ConsumerOptions;
 use super::outcome::Outcome;
+use super::reading::Reading;
 use super::selection::Selection;
 use super::sticky::StickyClaim;
 use super::topics_said::TopicsSaid;
@@ -218,13 +219,18 @@ impl ConsumerProtocol {
         let assigner =
             self.options.assigners.iter().find(|assigner| **assigner.name() == *led.protocol);
         let dialect = assigner.map_or(Dialect::Own, Dialect::of);
+        let mut reading = Reading::default();
         Leading {
             options: Arc::clone(&self.options),
             assigner: assigner.cloned(),
             protocol: led.protocol,
             generation: led.generation,
             leader: led.member_id,
-            members: led.members.iter().map(|member| ReadMember::read(member, dialect)).collect(),
+            members: led
+                .members
+                .iter()
+                .map(|led| ReadMember::read(led, dialect, &mut reading))
+                .collect(),
             skip_assignment: led.skip_assignment,
             failures: self.failures,
             slot: Arc::clone(&self.outcome),
@@ -268,7 +274,7 @@ impl GroupProtocol for ConsumerProtocol {
             options: Arc::clone(&self.options),
             rounds: self.rounds,
             topics: self.topics.clone(),
-            counts: TopicCounts(self.counts_now(&self.topics)),
+            counts: TopicCounts(Arc::new(self.counts_now(&self.topics))),
             held: joining.held.clone(),
             prior: self.prior.clone(),
             standbys: self.standbys.clone(),

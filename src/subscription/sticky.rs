@@ -5,15 +5,16 @@
 
 use bytes::Bytes;
 
-use super::embedded::{read_generation, read_partitions, write_partitions};
+use super::embedded::{read_generation, read_ranges, write_ranges};
+use super::reading::Names;
 use super::writer::Writer;
-use crate::types::{Generation, Partitions};
+use crate::types::{Generation, PartitionRanges};
 use crate::wire::{ReadError, Reader};
 
 /// A claim: what was had, and since when.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct StickyClaim {
-    pub(crate) partitions: Partitions,
+    pub(crate) partitions: PartitionRanges,
     pub(crate) generation: Generation,
 }
 
@@ -21,21 +22,29 @@ impl StickyClaim {
     /// Version 1 exactly, nothing behind it: as leader, Sarama fails the group over one byte more.
     pub(crate) fn encode(&self) -> Bytes {
         let mut writer = Writer::default();
-        write_partitions(&mut writer, &self.partitions);
+        write_ranges(&mut writer, &self.partitions);
         writer.i32(self.generation.0);
         writer.finish()
     }
 
-    /// Reads version 1, else version 0, either to the last byte and with kafka-python's number in front or without it;
-    /// anything else (a bare generation, an envelope) claims nothing.
+    #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn decode(user_data: &Bytes) -> Option<Self> {
-        let numbered = || user_data.starts_with(&[0, 1]).then(|| user_data.slice(2..));
-        Self::read(user_data.clone()).or_else(|| Self::read(numbered()?))
+        Self::read(user_data, &mut Names::default())
     }
 
-    fn read(user_data: Bytes) -> Option<Self> {
+    /// Reads version 1, else version 0, either to the last byte and with kafka-python's number in front or without it;
+    /// anything else (a bare generation, an envelope) claims nothing.
+    pub(super) fn read(user_data: &Bytes, names: &mut Names) -> Option<Self> {
+        if let Some(claim) = Self::read_all(user_data.clone(), names) {
+            return Some(claim);
+        }
+        let numbered = user_data.starts_with(&[0, 1]).then(|| user_data.slice(2..));
+        Self::read_all(numbered?, names)
+    }
+
+    fn read_all(user_data: Bytes, names: &mut Names) -> Option<Self> {
         let mut reader = Reader::new(user_data);
-        let partitions = read_partitions(&mut reader).ok()?;
+        let partitions = read_ranges(&mut reader, names).ok()?;
         let generation = match reader.is_empty() {
             true => Generation::NONE,
             false => read_generation(&mut reader).ok()?,

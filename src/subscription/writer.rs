@@ -2,37 +2,41 @@
 
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 
 /// Bytes in the making.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    bytes: BytesMut,
+    bytes: Vec<u8>,
 }
 
 impl Writer {
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
+    }
+
     pub(super) fn finish(self) -> Bytes {
-        self.bytes.freeze()
+        self.bytes.into()
     }
 
     pub(super) fn u8(&mut self, value: u8) {
-        self.bytes.put_u8(value);
+        self.bytes.push(value);
     }
 
     pub(super) fn i16(&mut self, value: i16) {
-        self.bytes.put_i16(value);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
     pub(super) fn i32(&mut self, value: i32) {
-        self.bytes.put_i32(value);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
     pub(super) fn u64(&mut self, value: u64) {
-        self.bytes.put_u64(value);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
     pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.put_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 }
 
@@ -61,6 +65,26 @@ impl Writer {
 
     pub(super) fn count(&mut self, count: usize) {
         self.i32(i32::try_from(count).unwrap_or(i32::MAX));
+    }
+}
+
+/// Where a count stands that is known only behind what it counts.
+#[derive(Debug)]
+pub(super) struct Gap(usize);
+
+impl Writer {
+    /// Leaves room for a count.
+    pub(super) fn gap(&mut self) -> Gap {
+        let gap = Gap(self.bytes.len());
+        self.i32(0);
+        gap
+    }
+
+    pub(super) fn fill(&mut self, gap: Gap, count: usize) {
+        let count = i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes();
+        if let Some(bytes) = self.bytes.get_mut(gap.0..gap.0 + count.len()) {
+            bytes.copy_from_slice(&count);
+        }
     }
 }
 

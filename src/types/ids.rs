@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::random_id;
+
 /// The id that the coordinator gave a member; empty before it gave one.
 ///
 /// Kafka: `member.id`. It changes when a static member restarts, so nothing durable should hang on it.
@@ -41,7 +43,10 @@ impl fmt::Display for MemberId {
 /// The id that an operator gave a member, which makes it static (KIP-345).
 ///
 /// Kafka: `group.instance.id`. 1 to 249 characters from `[a-zA-Z0-9._-]`, not `.` or `..`. The broker checks
-/// none of this, so it is checked here.
+/// none of this, so it is checked here. Ids that differ in case alone are two ids.
+///
+/// It must be there again at the next start: a StatefulSet's host name is, a Deployment's is not. See
+/// [`from_hostname`](Self::from_hostname) and [`from_env`](Self::from_env).
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct GroupInstanceId(Arc<str>);
 
@@ -82,6 +87,19 @@ impl GroupInstanceId {
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether the id looks as if it was made up at this start: it holds a UUID or a container's id, or is the name of
+    /// a pod of a Kubernetes Deployment. Then every start *adds* a member, and the old ones hold their partitions
+    /// until their sessions end; joining with such an id warns.
+    pub fn looks_random(&self) -> bool {
+        random_id::looks_random(&self.0)
+    }
+}
+
+impl From<GroupInstanceId> for String {
+    fn from(id: GroupInstanceId) -> Self {
+        id.0.as_ref().to_owned()
     }
 }
 
@@ -137,13 +155,24 @@ mod tests {
             ("indexer-7", None),
             ("a", None),
             ("", Some(InvalidInstanceId::Empty)),
+            (".", Some(InvalidInstanceId::Dots)),
             ("..", Some(InvalidInstanceId::Dots)),
+            ("...", None),
             ("a b", Some(InvalidInstanceId::Character(' '))),
+            (" a", Some(InvalidInstanceId::Character(' '))),
+            ("a\n", Some(InvalidInstanceId::Character('\n'))),
+            ("a/b", Some(InvalidInstanceId::Character('/'))),
+            ("a:1", Some(InvalidInstanceId::Character(':'))),
             ("grün", Some(InvalidInstanceId::Character('ü'))),
             (&long, Some(InvalidInstanceId::TooLong)),
             (&long[1..], None),
         ] {
             assert_eq!(GroupInstanceId::new(id).err(), expected, "{id:?}");
         }
+    }
+
+    #[test]
+    fn an_instance_id_in_another_case_is_another_id() {
+        assert_ne!(GroupInstanceId::new("indexer"), GroupInstanceId::new("Indexer"));
     }
 }

@@ -1,13 +1,18 @@
 //! The nouns: topics, partitions, members, generations, brokers, offsets.
 
 mod cluster;
+mod holder;
 mod ids;
 mod node;
 mod offsets;
 mod partitions;
+mod random_id;
+mod ranges;
 
 pub use cluster::{Cluster, Partition, Topic, TopicError};
+pub use holder::InstanceHolder;
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};
 pub use partitions::{Partitions, TopicPartition};
+pub(crate) use ranges::{PartitionRanges, RangesBuilder};

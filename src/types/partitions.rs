@@ -133,7 +133,7 @@ impl Partitions {
     }
 
     /// The topics with their partitions, both in order.
-    pub fn by_topic(&self) -> impl Iterator<Item = (&Arc<str>, &[i32])> {
+    pub fn by_topic(&self) -> impl Iterator<Item = (&Arc<str>, &[i32])> + Clone {
         self.topics.iter().map(|(topic, numbers)| (topic, numbers.as_slice()))
     }
 

@@ -62,6 +62,11 @@ impl Reader {
         self.bytes.is_empty()
     }
 
+    /// What is left, left as it is.
+    pub(crate) fn peek(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Everything that is left.
     pub(crate) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.bytes)
@@ -147,6 +152,11 @@ impl Reader {
         let bytes = self.take(length)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| ReadError::Text)?;
         Ok(Some(T::from(text)))
+    }
+
+    /// How many bytes the text has that follows.
+    pub(crate) fn string_length(&mut self, layout: Layout) -> Result<usize, ReadError> {
+        self.length(layout, Width::Two)?.ok_or(ReadError::Null)
     }
 
     /// Text where some brokers write null for "none".

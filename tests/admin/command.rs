@@ -33,7 +33,7 @@ pub(crate) async fn run(cluster: &FakeCluster, args: &[&str]) -> Said {
 }
 
 /// Runs the command, and answers what it asks.
-async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -> Said {
+pub(crate) async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -> Said {
     let servers = cluster.bootstrap_servers();
     let (command, rest) = args.split_first().unwrap();
     let args = [&[*command, "--bootstrap-server", &servers], rest].concat();
@@ -174,6 +174,7 @@ async fn members_are_removed_after_a_yes() {
     let [stays, gone] = pods(&cluster).await;
     gone.close().await;
     let args = ["remove-members", "--group", GROUP, "--instance-ids", "pod-2", "--reason", "why"];
+    let args = [&args[..], &["--observe", "0"]].concat();
     for answer in ["", "\n", "no\n", "yesterday\n"] {
         let said = answering(&cluster, &args, answer).await;
         assert_eq!((said.out.as_str(), said.code), ("", 1), "{answer:?}");
@@ -225,7 +226,8 @@ async fn members_are_removed_without_a_question_where_yes_is_said_before() {
 async fn a_dry_run_says_who_would_be_removed_and_removes_nobody() {
     let cluster = cluster();
     let _pods = pods(&cluster).await;
-    let args = ["remove-members", "--group", GROUP, "--dry-run", "--instance-ids"];
+    let args = ["remove-members", "--group", GROUP, "--dry-run", "--observe", "0"];
+    let args = [&args[..], &["--instance-ids"]].concat();
     let said = run(&cluster, &[&args[..], &["pod-2"]].concat()).await;
     assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (2, "", 0));
     let said = run(&cluster, &[&args[..], &["pod-2,pod-3"]].concat()).await;
@@ -240,7 +242,7 @@ async fn all_members_are_removed_where_that_is_asked_for() {
     for pod in pods(&cluster).await {
         pod.close().await;
     }
-    let args = ["remove-members", "--group", GROUP, "--all"];
+    let args = ["remove-members", "--group", GROUP, "--all", "--observe", "0"];
     let said = run(&cluster, &[&args[..], &["--dry-run"]].concat()).await;
     assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (3, "", 0));
     let said = answering(&cluster, &args, "yes\n").await;
@@ -316,7 +318,7 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
         (&["describe", "--group", ""], "`--group`: the name of a group is empty"),
         (
             &remove,
-            "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, or `--all`",
+            "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, `--instance-id",
         ),
         (
             &[&remove[..], &["--group", "h"]].concat(),
@@ -344,7 +346,9 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn help_is_given_without_a_cluster() {
-    for command in ["list", "describe", "members", "lag", "remove-members"] {
+    for command in
+        ["list", "describe", "members", "lag", "remove-members", "reset-offsets", "delete"]
+    {
         let usage = format!("usage: kafka-group {command} --bootstrap-server HOST:PORT");
         for args in [["help", command], [command, "--help"], [command, "-h"]] {
             let said = start(&args.map(str::to_owned), "");

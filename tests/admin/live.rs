@@ -134,6 +134,13 @@ const ASKING: [&[&str]; 7] = [
     &["remove-members", "--group", GROUP, "--instance-ids", "pod-2", "--yes"],
 ];
 
+/// Those that find nothing to do in a group without commits, or with members.
+const FURTHER: [&[&str]; 3] = [
+    &["reset-offsets", "--group", GROUP, "--all-topics", "--to-earliest"],
+    &["delete-offsets", "--group", GROUP, "--topic", "orders", "--yes"],
+    &["delete", "--group", GROUP, "--yes"],
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_0_where_all_is_done() {
     let cluster = cluster();
@@ -159,7 +166,7 @@ async fn every_command_ends_with_1_where_there_is_no_such_group() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_2_where_it_is_not_understood() {
-    for args in ASKING {
+    for args in ASKING.into_iter().chain(FURTHER) {
         for more in [&["--eat"][..], &["--timeout", "x"], &["--format", "eat"]] {
             let said = run(&[args, &["--bootstrap-server", "127.0.0.1:1"], more].concat()).await;
             assert_eq!((said.out.as_str(), said.code), ("", 2), "{args:?} {more:?}");
@@ -188,7 +195,7 @@ async fn every_command_ends_with_3_where_no_broker_is_reached_or_it_is_not_allow
         cluster.clear_control();
     }
     cluster.stop(NodeId(1));
-    for args in ASKING {
+    for args in ASKING.into_iter().chain(FURTHER) {
         let reach = ["--bootstrap-server", &servers, "--timeout", "1"];
         let said = run(&[args, &reach].concat()).await;
         assert!(said.err.starts_with("no broker could be reached: 127.0.0.1:"), "{said:?}");

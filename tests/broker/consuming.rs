@@ -29,7 +29,7 @@ fn consumer(bootstrap: &str, group: &str, topic: &str) -> ConsumerBuilder {
 }
 
 /// Writes so many records to a topic, to its partitions by turns; every one is acknowledged by all replicas.
-async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) {
+pub(crate) async fn produce(bootstrap: &str, topic: &str, partitions: i32, records: usize) {
     let (bootstrap, topic) = (bootstrap.to_owned(), topic.to_owned());
     let produce = move || {
         let mut config = ClientConfig::new();
@@ -58,7 +58,7 @@ fn place(record: &Record) -> Place {
 
 /// How often each record was read, by whoever.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<BTreeMap<Place, usize>>>);
+pub(crate) struct Seen(Arc<Mutex<BTreeMap<Place, usize>>>);
 
 impl Seen {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Place, usize>> {
@@ -69,12 +69,18 @@ impl Seen {
         *self.lock().entry(place(record)).or_default() += 1;
     }
 
-    fn repeated(&self) -> usize {
+    /// How many records were read.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// How many of them more than once.
+    pub(crate) fn repeated(&self) -> usize {
         self.lock().values().filter(|times| **times > 1).count()
     }
 
     /// Waits until so many records were read.
-    async fn reaches(&self, records: usize) {
+    pub(crate) async fn reaches(&self, records: usize) {
         let reached = async {
             while self.lock().len() < records {
                 tokio::time::sleep(Duration::from_millis(10)).await;
@@ -86,7 +92,7 @@ impl Seen {
 }
 
 /// A member that reads and marks until the membership is asked to end.
-fn read(mut consumer: Consumer, seen: Seen) -> JoinHandle<usize> {
+pub(crate) fn read(mut consumer: Consumer, seen: Seen) -> JoinHandle<usize> {
     tokio::spawn(async move {
         while let Some(record) = consumer.recv().await.expect("no error") {
             seen.add(&record);

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kafka_group::assign::RangeAssigner;
-use kafka_group::types::{Generation, Offsets, Partitions, TopicPartition};
+use kafka_group::types::{Generation, MemberId, Offsets, Partitions, TopicPartition};
 use kafka_group::{
     Assigned, Error, Event, GroupMember, GroupMemberBuilder, LossCause, MemberHandle, MemberState,
     Revoked, Status,
@@ -44,7 +44,6 @@ pub(crate) fn done<T>(asked: impl Future<Output = T>) -> T {
 }
 
 /// Runs this where the applications run.
-#[cfg(feature = "consumer")]
 pub(crate) fn spawn<T: Send + 'static>(
     task: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
@@ -67,6 +66,8 @@ pub(crate) enum Said {
     MissingTopics(Vec<String>),
     UnauthorizedTopics(Vec<String>),
     NoCommonProtocol,
+    /// The former holder's client id, host and member id.
+    TookOver(String, String, MemberId),
     Unauthorized,
     Stalled,
     Other(String),
@@ -148,6 +149,16 @@ impl App {
     pub(crate) fn assign_fails(&self) -> (String, String) {
         self.hears("that the assigner failed", |said| match said {
             Said::AssignFailed(by, message) => Some((by.clone(), message.clone())),
+            _ => None,
+        })
+    }
+
+    /// Waits until it is told from whom it has its instance id: client id, host, member id.
+    pub(crate) fn takes_over(&self) -> (String, String, MemberId) {
+        self.hears("whom it follows", |said| match said {
+            Said::TookOver(client_id, host, id) => {
+                Some((client_id.clone(), host.clone(), id.clone()))
+            }
             _ => None,
         })
     }
@@ -288,6 +299,9 @@ impl Seen {
             Event::MissingTopics(topics) => Said::MissingTopics(names(topics)),
             Event::UnauthorizedTopics(topics) => Said::UnauthorizedTopics(names(topics)),
             Event::NoCommonProtocol => Said::NoCommonProtocol,
+            Event::TookOver { client_id, host, member_id, .. } => {
+                Said::TookOver(client_id, host, member_id)
+            }
             Event::Unauthorized => Said::Unauthorized,
             Event::Stalled => Said::Stalled,
             other => Said::Other(format!("{other:?}")),

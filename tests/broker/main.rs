@@ -7,6 +7,8 @@ mod common;
 
 mod assigners;
 mod assigning;
+#[cfg(feature = "cli")]
+mod command;
 #[cfg(feature = "consumer")]
 mod consuming;
 #[cfg(feature = "consumer")]
@@ -26,8 +28,13 @@ mod moving;
 mod pieces;
 mod refusals;
 mod removing;
+mod resetting;
+mod seen;
 mod settling;
 mod r#static;
+#[cfg(feature = "consumer")]
+mod static_load;
+mod static_rolling;
 mod topics;
 #[cfg(feature = "consumer")]
 mod victim;

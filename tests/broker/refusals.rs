@@ -230,10 +230,14 @@ fn a_full_group_lets_nobody_in_and_a_restarted_static_member_when_its_old_entry_
     undisturbed(&[&ann], || {
         assert_eq!(
             start(None).fails(),
-            Error::GroupFull { group: group.clone(), is_static: false }
+            Error::GroupFull { group: group.clone(), group_instance_id: None }
         );
     });
     ann.close();
+    let again = start(Some("ann"));
+    again.holds(2);
+    again.close();
+    kafka.admin().leave_group(&group, &["ann"]);
     start(Some("ann")).holds(2);
 }
 

@@ -24,3 +24,4 @@ mod restarts;
 mod small;
 mod statics;
 mod sync;
+mod triggers;

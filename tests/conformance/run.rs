@@ -140,6 +140,7 @@ fn all() -> impl Iterator<Item = Scenario> {
         crate::restarts::ALL,
         crate::statics::ALL,
         crate::sync::ALL,
+        crate::triggers::ALL,
         crate::small::ALL,
     ];
     files.into_iter().flatten().copied()

@@ -202,7 +202,8 @@ async fn an_error_is_said_once_and_then_the_end_for_ever() {
         assert!(matches!(soon(ann.next()).await, Ok(None)));
     }
     assert_eq!(assigned(&mut twin, 4).await.all().len(), 4);
-    assert!(idle(&mut twin, SESSION).await.is_empty(), "nobody takes it back");
+    let events = idle(&mut twin, SESSION).await;
+    assert!(matches!(events[..], [Event::TookOver { .. }]), "nobody takes it back: {events:?}");
 }
 
 #[tokio::test(start_paused = true)]

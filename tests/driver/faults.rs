@@ -181,7 +181,7 @@ async fn what_no_retry_will_change_ends_the_member_and_says_why() {
             |it| matches!(it, E::NoCommonProtocol { ours, .. } if ours.iter().any(|name| name == "range")),
         ),
         (ApiKey::JoinGroup, C::GroupMaxSizeReached, |it| {
-            matches!(it, E::GroupFull { is_static: false, .. })
+            matches!(it, E::GroupFull { group_instance_id: None, .. })
         }),
         (ApiKey::SyncGroup, C::InconsistentGroupProtocol, |it| {
             matches!(it, E::Refused { api: ApiKey::SyncGroup, .. } | E::Inconsistent(_))

@@ -12,4 +12,5 @@ mod options;
 mod round_trips;
 mod rounds;
 mod settling;
+mod statics;
 mod topics;

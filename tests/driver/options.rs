@@ -7,7 +7,9 @@ use kafka_group::assign::{
     RoundRobinAssigner,
 };
 use kafka_group::testing::{CoordinatorSettings, FakeCluster};
-use kafka_group::{ApiKey, Error, Event, GroupMember, GroupMemberBuilder, PROPERTIES, Plane};
+use kafka_group::{
+    ApiKey, Error, Event, GroupMember, GroupMemberBuilder, OnFenced, PROPERTIES, Plane,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -51,7 +53,7 @@ async fn wrong(
 async fn an_option_that_cannot_be_is_named() {
     let cluster = one_broker();
     type Change = fn(GroupMemberBuilder) -> GroupMemberBuilder;
-    let cases: [(&str, Change); 24] = [
+    let cases: [(&str, Change); 29] = [
         ("bootstrap.servers", |it| it.bootstrap_servers("")),
         ("bootstrap.servers", |it| it.bootstrap_servers(" , ")),
         ("bootstrap.servers", |it| it.bootstrap_servers("kafka-1")),
@@ -67,6 +69,11 @@ async fn an_option_that_cannot_be_is_named() {
         ("group.instance.id", |it| it.group_instance_id("a/b")),
         ("group.instance.id", |it| it.group_instance_id("ä")),
         ("group.instance.id", |it| it.group_instance_id("x".repeat(250))),
+        ("group.instance.index", |it| it.instance_index(0)),
+        ("group.instance.index", |it| it.set("group.instance.index", "-1")),
+        ("client.id", |it| it.client_id("my app").instance_index(0)),
+        ("fenced.retry.delay.ms", |it| it.on_fenced(OnFenced::RetryAfter(Duration::ZERO))),
+        ("take.over", |it| it.set("take.over", "perhaps")),
         ("subscribe", |it| it.subscribe([""])),
         ("subscribe", |it| it.subscribe(["x".repeat(250)])),
         ("subscribe", |it| it.subscribe_pattern("^orders")),
@@ -237,7 +244,7 @@ async fn a_full_group_is_waited_for_and_then_an_error() {
     assigned(&mut ann, 4).await;
     let mut bob = soon(member(&cluster).default_api_timeout(ms(5000)).join()).await.unwrap();
     let (full, events) = tokio::join!(error(&mut bob), idle(&mut ann, ms(8000)));
-    assert!(matches!(full, Error::GroupFull { is_static: false, .. }), "{full:?}");
+    assert!(matches!(full, Error::GroupFull { group_instance_id: None, .. }), "{full:?}");
     assert!(events.is_empty(), "{events:?}");
 }
 

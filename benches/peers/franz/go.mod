@@ -1,4 +1,4 @@
-module settle
+module peers
 
 go 1.26.0
 

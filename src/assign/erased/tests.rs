@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::assign::build::{MemberInput, ModelBuilder, TopicInput};
+use crate::assign::TopicInput;
+use crate::assign::build::{MemberInput, ModelBuilder};
 use crate::assign::{AssignFailure, RangeAssigner, RoundRobinAssigner, run_assign};
 use crate::types::{Generation, MemberId};
 

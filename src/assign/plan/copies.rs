@@ -70,6 +70,11 @@ impl GroupAssignment {
         first.filter(|_| !self.without_first.contains(&partition))
     }
 
+    /// Whether anybody stands by for anything.
+    pub(crate) fn has_standbys(&self) -> bool {
+        !self.more.is_empty() || !self.without_first.is_empty()
+    }
+
     /// What a member holds and stands by for: others have the first copies, or nobody has.
     pub(crate) fn standbys(&self, member: u32, given: &Partitions) -> Partitions {
         let mut standbys = Partitions::new();

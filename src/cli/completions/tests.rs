@@ -46,7 +46,7 @@ fn completed(words: &[&str]) -> String {
 fn bash_completes_commands_their_options_and_what_these_take() {
     for (words, expected) in [
         (&["kafka-group", "l"][..], "list lag"),
-        (&["kafka-group", "re"], "remove-members"),
+        (&["kafka-group", "rem"], "remove-members"),
         (&["kafka-group", "list", "--st"], "--state"),
         (&["kafka-group", "list", "--gr"], ""),
         (&["kafka-group", "lag", "--co"], "--command-config"),

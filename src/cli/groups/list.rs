@@ -18,7 +18,6 @@ Lists the groups of a cluster, of all types. Every broker is asked; those that d
   --type T,T             only groups of one of these types: classic, consumer, share, streams
   --protocol-type P,P    only groups of one of these protocol types: consumer, connect, …
   --format json          one line of JSON instead of a table
-  --timeout SECONDS      how long it may take; 15 s unless told otherwise
 
 Groups that this user may not DESCRIBE are missing without a word: brokers tell nothing of them.
 ";
@@ -56,7 +55,7 @@ pub(super) async fn run(
         .protocol_types(options.protocol_types.iter().cloned());
     let list = admin.list_groups(wanted).await?;
     match options.format {
-        Format::Table => console.say(format_args!("{}", table(&list))),
+        Format::Table => console.say(format_args!("{}", table(&list).on(console.page()))),
         Format::Json => console.say(format_args!("{}", json(&line(&list)))),
     }
     let mut outcome = Outcome::Done;

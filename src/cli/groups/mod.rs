@@ -1,12 +1,17 @@
-//! The commands that ask a cluster for its groups.
+//! The commands that ask a cluster for its groups, and change them.
 
+mod csv;
+mod delete;
 mod describe;
 mod lag;
 mod list;
+mod offsets;
 mod options;
 mod remove;
 mod report;
+mod reset;
 mod show;
+mod times;
 
 use self::options::Options;
 use super::console::Console;
@@ -22,15 +27,21 @@ pub(super) enum Command {
     Members,
     Lag,
     RemoveMembers,
+    ResetOffsets,
+    DeleteOffsets,
+    Delete,
 }
 
 impl Command {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 8] = [
         ("list", Self::List),
         ("describe", Self::Describe),
         ("members", Self::Members),
         ("lag", Self::Lag),
         ("remove-members", Self::RemoveMembers),
+        ("reset-offsets", Self::ResetOffsets),
+        ("delete-offsets", Self::DeleteOffsets),
+        ("delete", Self::Delete),
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -49,6 +60,9 @@ impl Command {
             Self::Members => describe::MEMBERS_USAGE,
             Self::Lag => lag::USAGE,
             Self::RemoveMembers => remove::USAGE,
+            Self::ResetOffsets => reset::USAGE,
+            Self::DeleteOffsets => delete::OFFSETS_USAGE,
+            Self::Delete => delete::USAGE,
         }
     }
 }
@@ -76,6 +90,9 @@ pub(super) fn run(
             }
             Command::Lag => lag::run(&admin, &options, console).await,
             Command::RemoveMembers => remove::run(&admin, &options, console).await,
+            Command::ResetOffsets => reset::run(&admin, &options, console).await,
+            Command::DeleteOffsets => delete::offsets(&admin, &options, console).await,
+            Command::Delete => delete::groups(&admin, &options, console).await,
         };
         Ok(outcome?)
     })
@@ -96,3 +113,6 @@ async fn described(
     }
     (groups, outcome)
 }
+
+#[cfg(test)]
+mod tests;

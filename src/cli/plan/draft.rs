@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::assign::{MemberInput, MetadataError, MetadataPayload, Model, ModelBuilder};
 use crate::cli::table::printable;
-use crate::types::{Generation, MemberId, TopicError};
+use crate::types::{Generation, MemberId, PartitionRanges, TopicError};
 
 /// What a member told, if it told something.
 pub(super) type Told = Result<MetadataPayload, MetadataError>;
@@ -137,8 +137,8 @@ fn like(other: &MemberInput<Told>, name: &str) -> MemberInput<Told> {
         id: MemberId::new(name),
         instance_id: other.instance_id.as_ref().map(|_| name.into()),
         process: other.process.as_ref().map(|_| format!("{name}/1").into()),
-        claims: Vec::new(),
-        standbys: Vec::new(),
+        claims: PartitionRanges::default(),
+        standbys: PartitionRanges::default(),
         generation: Generation::NONE,
         ..other.clone()
     }
@@ -150,10 +150,13 @@ fn freed(model: &Model, gone: &[MemberInput<Told>]) -> BTreeMap<u32, u32> {
     let claimed: BTreeSet<u32> =
         (0..members).flat_map(|member| model.claims(member)).copied().collect();
     let mut freed = BTreeMap::new();
+    let count_of = |topic: &str| {
+        model.topic_index(topic).and_then(|at| model.topics().get(at as usize)).map(|it| it.count)
+    };
     for (member, place) in gone.iter().zip(members..) {
-        for (topic, numbers) in &member.claims {
-            let known = numbers.iter().filter_map(|number| model.partition_index(topic, *number));
-            freed.extend(known.filter(|known| !claimed.contains(known)).map(|at| (at, place)));
+        for partition in member.claims.within(count_of).iter() {
+            let at = model.partition_index(partition.topic(), partition.partition());
+            freed.extend(at.filter(|at| !claimed.contains(at)).map(|at| (at, place)));
         }
     }
     freed

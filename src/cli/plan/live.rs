@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::options::PlanOptions;
 use super::{Task, plan, save, say};
 use crate::admin::{
-    Admin, AdminError, Content, GroupDescription, GroupState, SubscriptionDescription,
+    Admin, AdminError, Content, GroupDescription, GroupState, GroupType, SubscriptionDescription,
 };
 use crate::assign::{ErasedAssigner, MetadataError, ModelBuilder, RebalanceProtocol, TopicInput};
 use crate::cli::UsageError;
@@ -81,6 +81,10 @@ impl Live {
             }
             sleep(AGAIN).await;
         };
+        if group.group_type != GroupType::Classic {
+            let (group, group_type) = (group.group_id, group.group_type);
+            return Err(Unplannable::Asking(AdminError::NotClassic { group, group_type }));
+        }
         if group.protocol_type != "consumer" && !group.members.is_empty() {
             let kind = &group.protocol_type;
             let message = format!("it is of protocol type {kind}, not of consumers");

@@ -1,14 +1,14 @@
 //! A group that lives as a file, to be planned for without its cluster.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::value::Value;
 
 use crate::admin::{GroupDescription, MemberDescription};
 use crate::assign::MemberInput;
-use crate::types::{Cluster, Topic};
+use crate::types::{Cluster, PartitionRanges, Topic};
 
 #[derive(Serialize)]
 struct Form<'a> {
@@ -95,14 +95,11 @@ fn member<'a, C>(told: &'a MemberDescription, input: &'a MemberInput<C>) -> Memb
 }
 
 /// Numbers as in `0-4,7`.
-fn ranges(claims: &[(Arc<str>, Vec<i32>)]) -> BTreeMap<&str, String> {
-    let text = |numbers: &[i32]| {
-        let runs = numbers.chunk_by(|one, next| one.checked_add(1) == Some(*next));
-        let words = runs.filter_map(|run| match (run.first()?, run.last()?) {
-            (first, last) if first == last => Some(first.to_string()),
-            (first, last) => Some(format!("{first}-{last}")),
-        });
-        words.collect::<Vec<_>>().join(",")
+fn ranges(claims: &PartitionRanges) -> BTreeMap<&str, String> {
+    let text = |range: &Range<u32>| match range.end - 1 {
+        last if last == range.start => last.to_string(),
+        last => format!("{}-{last}", range.start),
     };
-    claims.iter().map(|(topic, numbers)| (&**topic, text(numbers))).collect()
+    let words = |ranges: &[Range<u32>]| ranges.iter().map(text).collect::<Vec<_>>().join(",");
+    claims.by_topic().map(|(topic, ranges)| (&**topic, words(ranges))).collect()
 }

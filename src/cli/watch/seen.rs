@@ -13,7 +13,7 @@ pub(super) struct GroupSeen {
     pub(super) state: String,
     /// The assigner; told of a stable group only.
     pub(super) assigner: Option<String>,
-    /// Told where a member of this crate planned.
+    /// Told where a member of this crate planned; where the broker plans, its epoch.
     pub(super) generation: Option<i32>,
     pub(super) members: Vec<MemberSeen>,
     /// Partitions that have commits, and no member.
@@ -82,7 +82,7 @@ impl GroupSeen {
         Self {
             state: group.state.as_str().to_owned(),
             assigner: group.protocol.clone(),
-            generation: group.generation().map(|generation| generation.0),
+            generation: group.generation().map(|generation| generation.0).or(group.epoch),
             members: group.members.iter().map(|it| MemberSeen::of(it, &lags)).collect(),
             unowned: unowned.collect(),
             lag: sum(lags.values()),

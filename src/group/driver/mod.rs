@@ -26,11 +26,12 @@ use super::jobs::Jobs;
 use super::mailbox::{Mailbox, Number, Signs};
 use super::settings::Settings;
 use super::status::Status;
+use super::take_over::Place;
 use crate::client::{self, Client, GroupNature, Lane, Topics};
 use crate::error::Error;
 use crate::membership::{Event, Membership, RevocationId};
 use crate::protocol::Rejoin;
-use crate::types::{Cluster, NodeId, Offsets};
+use crate::types::{Cluster, InstanceHolder, NodeId, Offsets};
 
 /// How long a LeaveGroup may take that is sent as the membership ends.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -87,6 +88,8 @@ pub(crate) struct Driver<P: Hosted> {
     report: Report<P::Held>,
     /// What a group is that has no place for us.
     nature: Option<GroupNature>,
+    /// Who has the id with which this member is about to join.
+    holder: Option<InstanceHolder>,
     ending: Ending,
 }
 
@@ -134,13 +137,14 @@ pub(crate) struct Parts<P: Hosted> {
     pub(crate) commands: mpsc::Receiver<Command<P>>,
     pub(crate) status: watch::Sender<Status<P::Held>>,
     pub(crate) seed: u64,
+    pub(crate) holder: Option<InstanceHolder>,
 }
 
 impl<P: Hosted> Driver<P> {
     /// Prepares a member that has not joined.
     pub(crate) fn new(parts: Parts<P>) -> Self {
-        let Parts { settings, protocol, client, jobs, gatherer, mailbox, commands, status, seed } =
-            parts;
+        let Parts { settings, protocol, client, jobs, gatherer, mailbox, commands, .. } = parts;
+        let Parts { status, seed, holder, .. } = parts;
         let config = settings.membership(protocol.protocol_type());
         let mut dice = fastrand::Rng::with_seed(seed);
         let cluster = client.cluster();
@@ -169,6 +173,7 @@ impl<P: Hosted> Driver<P> {
             commits: Commits::default(),
             report: Report::new(&settings, status),
             nature: None,
+            holder,
             ending: Ending::default(),
             client,
         }
@@ -288,7 +293,8 @@ impl<P: Hosted> Driver<P> {
 
     /// Tells everyone who waits, and closes the member's own connection.
     async fn finish(mut self) {
-        let ended = self.ending.ended.take().flatten();
+        let mut ended = self.ending.ended.take().flatten();
+        name_the_holder(&self.client, &self.group_id, &mut ended).await;
         self.client.close_lane(self.lane);
         self.commands.close();
         let mut left = std::mem::take(&mut self.ending.left);
@@ -302,11 +308,12 @@ impl<P: Hosted> Driver<P> {
                 Command::Rejoin(_) | Command::Reconfigure(_) => {}
             }
         }
+        // First: whoever is told that it is over finds it so.
+        self.report.ended(ended.clone());
         for reply in self.ending.waiting.drain(..) {
             // Nobody waits if the future was dropped.
             drop(reply.send(ended.clone().map_or_else(|| Ok(left.clone()), Err)));
         }
-        self.report.ended(ended.clone());
         self.mailbox.end(ended);
         // Nobody waits for it any more, but it is to get out.
         drop(tokio::time::timeout(FAREWELL, self.farewell_said()).await);
@@ -317,6 +324,13 @@ impl<P: Hosted> Driver<P> {
         while self.farewell.as_ref().is_some_and(|leave| !leave.is_finished()) {
             self.answers.next().await;
         }
+    }
+}
+
+/// Who was fenced is told by whom, where the coordinator says it quickly.
+async fn name_the_holder(client: &Client, group: &str, ended: &mut Option<Error>) {
+    if let Some(Error::FencedInstanceId { group_instance_id: id, holder, .. }) = ended {
+        *holder = Place { client, group, id }.glance().await.map(Box::new);
     }
 }
 

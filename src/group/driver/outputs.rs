@@ -103,7 +103,7 @@ impl<P: Hosted> Driver<P> {
         Some(match ended {
             Ended::Closed { .. } => return None,
             Ended::Fenced { group_instance_id, refused } => {
-                Error::FencedInstanceId { group: group(), group_instance_id, refused }
+                Error::FencedInstanceId { group: group(), group_instance_id, refused, holder: None }
             }
             Ended::Refused { api, code } => self.report.refusal(api, code),
             Ended::NoCommonProtocol => Error::NoCommonProtocol {
@@ -112,9 +112,10 @@ impl<P: Hosted> Driver<P> {
                 ours: self.report.offered().to_vec(),
                 theirs: self.nature.as_ref().map(ToString::to_string),
             },
-            Ended::GroupFull => {
-                Error::GroupFull { group: group(), is_static: self.report.is_static() }
-            }
+            Ended::GroupFull => Error::GroupFull {
+                group: group(),
+                group_instance_id: self.report.group_instance_id().cloned(),
+            },
             Ended::ManagedByBroker => Error::GroupManagedByBroker(group()),
             Ended::Inconsistent { what } => Error::Inconsistent(what),
             Ended::PlanFailed { message } => Error::AssignFailed(message),

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tracing::field::Empty;
-use tracing::{Span, info, info_span};
+use tracing::{Span, info, info_span, warn};
 
 use crate::error::Error;
 use crate::group::settings::Settings;
 use crate::group::status::{Round, Status};
-use crate::membership::{Event, Failure, GroupRequest, GroupResponse, Membership};
+use crate::membership::{Event, Failure, GroupRequest, GroupResponse, LossCause, Membership};
 use crate::protocol::{Cause, Holding, Led};
 use crate::subscription::PlanSeen;
 use crate::types::{Generation, GroupInstanceId};
@@ -72,10 +72,6 @@ impl<H: Holding> Report<H> {
 
     pub(super) fn group_instance_id(&self) -> Option<&GroupInstanceId> {
         self.settings.group_instance_id.as_ref()
-    }
-
-    pub(super) fn is_static(&self) -> bool {
-        self.settings.group_instance_id.is_some()
     }
 
     /// The protocols that were last offered.
@@ -175,10 +171,20 @@ impl<H: Holding> Report<H> {
                 self.round_ended(*generation, *leads, held, now);
             }
             Event::Lost { cause, .. } => {
-                info!(group = self.settings.group_id, ?cause, "assignment lost");
+                self.log_loss(cause);
                 self.count(|status| status.counters.losses += 1);
             }
             _ => {}
+        }
+    }
+
+    fn log_loss(&self, cause: &LossCause) {
+        let group = &self.settings.group_id;
+        match (cause, self.group_instance_id()) {
+            (LossCause::Fenced, Some(id)) => {
+                warn!(group, %id, "assignment lost: another process has joined with this group.instance.id");
+            }
+            _ => info!(group, ?cause, "assignment lost"),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tracing::{Instrument, Span};
 
 use super::work::Worked;
-use super::{Driver, now};
+use super::{Driver, Said, now};
 use crate::client::{self, ClientError, GroupNature, Target};
 use crate::group::hosted::Hosted;
 use crate::membership::{
@@ -114,6 +114,7 @@ impl<P: Hosted> Driver<P> {
             }
             Answer::Response { id, response } => {
                 self.report.answered(&response, now);
+                self.tell_of_the_holder(&response);
                 self.machine.handle_response(now, id, response);
             }
             Answer::Committed { id, commit, response } => {
@@ -123,6 +124,18 @@ impl<P: Hosted> Driver<P> {
             }
             Answer::Worked(worked) => self.worked(worked),
             Answer::Nature(nature) => self.nature = nature.ok(),
+        }
+    }
+
+    /// Once, when the coordinator has given this member the id that somebody else had.
+    fn tell_of_the_holder(&mut self, response: &Result<GroupResponse, Failure>) {
+        let Ok(GroupResponse::Join(joined)) = response else { return };
+        if !joined.error.is_none() {
+            return;
+        }
+        let notice = self.holder.take().and_then(P::took_over);
+        if let Some(notice) = notice {
+            self.mailbox.notice(Said::Notice(notice));
         }
     }
 

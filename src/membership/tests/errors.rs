@@ -193,6 +193,33 @@ fn a_fence_in_any_answer_is_the_end_and_names_the_instance_and_the_request() {
 }
 
 #[test]
+fn a_fenced_member_that_may_come_back_joins_without_an_id_when_its_time_has_come() {
+    let group_instance_id = Some(GroupInstanceId::new("a").unwrap());
+    let wait = Duration::from_secs(90);
+    let on_fenced = OnFenced::RetryAfter(wait);
+    let config = MembershipConfig { group_instance_id, on_fenced, ..config() };
+    let mut script = Script::with(config).cooperative().settled(&[1]);
+    for _ in 0..2 {
+        script.beats = Some(ErrorCode::FencedInstanceId);
+        script.pass(Duration::from_secs(4));
+        assert_eq!(script.lost(), Some((&[1].into(), &LossCause::Fenced)));
+        assert_eq!(script.member.state(), MemberState::Unjoined);
+
+        script.beats = Some(ErrorCode::None);
+        script.tell(|member, now| member.rejoin(now, Cause::Unanswered));
+        script.pass(wait - Duration::from_secs(5));
+        assert_eq!(script.requests(), [""; 0], "the id is left alone until then");
+        script.pass(Duration::from_secs(5));
+        assert!(script.last_join().member_id.is_empty());
+        assert!(script.last_join().group_instance_id.is_some());
+        script.joined(7, "me again", "other");
+        script.synced(&[1]);
+        assert_eq!(script.member.held(), &[1].into());
+        script.events.clear();
+    }
+}
+
+#[test]
 fn a_reset_waits_from_the_second_in_a_row_on() {
     let mut script = holding();
     script.rebalance();

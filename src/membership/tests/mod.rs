@@ -76,6 +76,7 @@ fn config() -> MembershipConfig {
         settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: LeavePolicy::Auto,
+        on_fenced: OnFenced::Fail,
     }
 }
 

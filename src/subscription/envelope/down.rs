@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::ranges::{read_ranges, write_ranges};
 use super::up::{read_millis, read_u64};
-use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections};
+use super::{Direction, EnvelopeError, Sealer, Sections};
+use crate::subscription::reading::Names;
 use crate::subscription::writer::Writer;
-use crate::types::Generation;
+use crate::types::{Generation, PartitionRanges};
 use crate::wire::{Layout, ReadError, Reader};
 
 /// Tags of the sections. A number is never used again for something else; 13 (the leader's address) is set aside.
@@ -107,7 +109,7 @@ impl Down {
             sealer.section(tag::SECOND_ROUND, |_| {});
         }
         if !self.standbys.is_empty() {
-            sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
+            sealer.section(tag::STANDBYS, |writer| write_ranges(writer, &self.standbys));
         }
         sealer.seal()
     }
@@ -136,7 +138,7 @@ impl Down {
             tag::DIGEST => self.digest = read_u64(section)?,
             tag::LEADER => self.leader = section.string(Layout::Compact)?,
             tag::SECOND_ROUND => self.second_round = true,
-            tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
+            tag::STANDBYS => self.standbys = read_ranges(section, &mut Names::default())?,
             _ => {}
         }
         Ok(())

@@ -22,7 +22,6 @@ use bytes::Bytes;
 
 pub(crate) use counts::TopicCounts;
 pub(crate) use down::{Down, PlanFailure, Told};
-pub(crate) use ranges::PartitionRanges;
 pub(crate) use up::{Prior, Rounds, Up};
 
 use super::writer::Writer;

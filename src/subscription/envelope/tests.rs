@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::assign::MetadataPayload;
 use crate::subscription::hex;
-use crate::types::{Generation, Partitions};
+use crate::types::{Generation, PartitionRanges, Partitions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn full_up() -> Up {
             version: 300,
             bytes: Bytes::from_static(b"\x08"),
         }),
-        counts: TopicCounts([("orders".into(), 12), ("payments".into(), 0)].into_iter().collect()),
+        counts: TopicCounts(Arc::new([("orders".into(), 12), ("payments".into(), 0)].into())),
         nonce: 0x0102_0304_0506_0708,
         prior: Some(Prior {
             generation: Generation(7),
@@ -215,7 +215,7 @@ prop_compose! {
         let millis = |millis: u32| Duration::from_millis(u64::from(millis));
         Up {
             payload: payload.map(|(codec, version, bytes)| MetadataPayload { codec, version, bytes }),
-            counts: TopicCounts(counts.into_iter().map(|(name, count)| (Arc::from(name), count)).collect()),
+            counts: TopicCounts(Arc::new(counts.into_iter().map(|(name, count)| (Arc::from(name), count)).collect())),
             nonce,
             prior: prior.map(|(generation, partitions)| Prior {
                 generation: Generation(generation),

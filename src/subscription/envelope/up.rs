@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Direction, EnvelopeError, PartitionRanges, Sealer, Sections, TopicCounts};
+use super::ranges::{read_ranges, write_ranges};
+use super::{Direction, EnvelopeError, Sealer, Sections, TopicCounts};
 use crate::assign::MetadataPayload;
+use crate::subscription::reading::{Names, Reading};
 use crate::subscription::writer::Writer;
-use crate::types::Generation;
+use crate::types::{Generation, PartitionRanges};
 use crate::wire::{Layout, ReadError, Reader};
 
 /// Tags of the sections. A number is never used again for something else.
@@ -84,33 +86,46 @@ impl Up {
         }
         sealer.section(tag::ROUNDS, |writer| self.rounds.write(writer));
         if !self.standbys.is_empty() {
-            sealer.section(tag::STANDBYS, |writer| self.standbys.write(writer));
+            sealer.section(tag::STANDBYS, |writer| write_ranges(writer, &self.standbys));
         }
         sealer.seal()
     }
 
+    #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn decode(user_data: &Bytes) -> Result<Self, EnvelopeError> {
+        Self::read(user_data, &mut Reading::default())
+    }
+
+    /// Reads an envelope, beside those of other members.
+    pub(crate) fn read(user_data: &Bytes, reading: &mut Reading) -> Result<Self, EnvelopeError> {
         let mut sections = Sections::open(user_data, Direction::Up)?;
         let mut up = Self::default();
         while let Some((tag, mut section)) = sections.next()? {
-            up.read(tag, &mut section)?;
+            up.read_section(tag, &mut section, reading)?;
         }
         Ok(up)
     }
 
-    fn read(&mut self, tag: u8, section: &mut Reader) -> Result<(), ReadError> {
+    fn read_section(
+        &mut self,
+        tag: u8,
+        section: &mut Reader,
+        Reading { names, counts, .. }: &mut Reading,
+    ) -> Result<(), ReadError> {
         match tag {
             tag::PAYLOAD => self.payload = Some(read_payload(section)?),
-            tag::COUNTS => self.counts = TopicCounts::read(section)?,
+            tag::COUNTS => {
+                self.counts = counts.read(section, |reader| TopicCounts::read(reader, names))?;
+            }
             tag::NONCE => self.nonce = read_u64(section)?,
-            tag::PRIOR => self.prior = Some(Prior::read(section)?),
+            tag::PRIOR => self.prior = Some(Prior::read(section, names)?),
             tag::PROCESS => self.process = Some(section.string(Layout::Compact)?),
             tag::TIMEOUTS => {
                 self.session_timeout = Some(read_millis(section)?);
                 self.rebalance_timeout = Some(read_millis(section)?);
             }
             tag::ROUNDS => self.rounds = Rounds::read(section)?,
-            tag::STANDBYS => self.standbys = PartitionRanges::read(section)?,
+            tag::STANDBYS => self.standbys = read_ranges(section, names)?,
             _ => {}
         }
         Ok(())
@@ -120,12 +135,12 @@ impl Up {
 impl Prior {
     fn write(&self, writer: &mut Writer) {
         writer.i32(self.generation.0);
-        self.partitions.write(writer);
+        write_ranges(writer, &self.partitions);
     }
 
-    fn read(reader: &mut Reader) -> Result<Self, ReadError> {
+    fn read(reader: &mut Reader, names: &mut Names) -> Result<Self, ReadError> {
         let generation = Generation(reader.i32()?.max(Generation::NONE.0));
-        Ok(Self { generation, partitions: PartitionRanges::read(reader)? })
+        Ok(Self { generation, partitions: read_ranges(reader, names)? })
     }
 }
 

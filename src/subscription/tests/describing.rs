@@ -1,6 +1,7 @@
 //! What a member says of itself.
 
 use super::*;
+use crate::types::PartitionRanges;
 
 fn up(said: &LedMember) -> Up {
     let subscription = Subscription::decode(said.metadata.clone()).unwrap();
@@ -12,13 +13,12 @@ fn under_kafkas_name_a_member_speaks_kafkas_layout_with_an_envelope_inside() {
     let mut member = Member::new("m1", options(topics(&["b", "a"]), range()));
     let said = member.says("range");
     let subscription = Subscription::decode(said.metadata.clone()).unwrap();
-    assert_eq!(subscription.topics, ["a".into(), "b".into()]);
+    assert_eq!(*subscription.topics, ["a".into(), "b".into()]);
     assert_eq!(
         (&subscription.owned, subscription.generation),
-        (&Partitions::new(), Generation::NONE)
+        (&PartitionRanges::default(), Generation::NONE)
     );
-    let counts: Vec<_> = up(&said).counts.0.into_iter().collect();
-    assert_eq!(counts, [("a".into(), 4), ("b".into(), 2)]);
+    assert_eq!(*up(&said).counts.0, [("a".into(), 4), ("b".into(), 2)].into());
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn where_nothing_is_known_of_what_a_member_had_the_leader_steps_down() {
 fn a_foreign_member_that_says_what_it_holds_keeps_it() {
     let mut members = then(&refusing(), OnAssignError::Keep);
     let owned = set(&[("a", 3)]);
-    let holds = Subscription { owned: owned.clone(), generation: Generation(5), ..foreign(None) };
+    let holds = Subscription { owned: (&owned).into(), generation: Generation(5), ..foreign(None) };
     let ended =
         run(Round { generation: 6, ..CUSTOM }, &mut members, &[("f", holds.encode())]).unwrap();
     assert_eq!(read(&ended.plan, "f").partitions, owned);

@@ -94,7 +94,7 @@ fn a_topic_that_could_not_be_described_is_planned_when_it_can_be() {
     let mut members = [on_range("m1")];
     members[0].protocol.cluster_changed(&Arc::new(partly), 0.5);
     // Another client's member reads it, and reports no count.
-    let other = Subscription { topics: vec!["b".into()], ..foreign(None) }.encode();
+    let other = Subscription { topics: ["b".into()].into(), ..foreign(None) }.encode();
     run(FIRST, &mut members, &[("f", other)]).unwrap();
     assert_eq!(seen(&mut members[0], &[("a", 4), ("b", 2)]), at_once(Cause::MetadataChanged));
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::subscription::dialect::{Claim, Dialect};
 use crate::subscription::envelope::Prior;
 use crate::subscription::members::ReadMember;
+use crate::subscription::reading::Reading;
 
 #[test]
 fn whoever_sent_no_envelope_is_answered_with_null_and_not_with_zero_length() {
@@ -92,7 +93,7 @@ fn what_is_not_subscribed_to_is_not_taken_and_complained_of_once() {
 fn what_a_cooperative_member_still_holds_is_not_given_away() {
     let mut members = [on_range("m1")];
     let holds = Subscription {
-        owned: set(&[("a", 0), ("a", 1), ("a", 2), ("a", 3)]),
+        owned: (&set(&[("a", 0), ("a", 1), ("a", 2), ("a", 3)])).into(),
         generation: Generation(4),
         ..foreign(None)
     };
@@ -102,8 +103,11 @@ fn what_a_cooperative_member_still_holds_is_not_given_away() {
     assert_eq!(read(&ended.plan, "a-java").partitions, set(&[("a", 0), ("a", 1)]));
     assert_eq!(ended.changes["m1"].add, Partitions::new());
 
-    let let_go =
-        Subscription { owned: set(&[("a", 0), ("a", 1)]), generation: Generation(5), ..holds };
+    let let_go = Subscription {
+        owned: (&set(&[("a", 0), ("a", 1)])).into(),
+        generation: Generation(5),
+        ..holds
+    };
     let ended = run(Round { generation: 6, ..FIRST }, &mut members, &[("a-java", let_go.encode())])
         .unwrap();
     assert_eq!(ended.changes["m1"].add, set(&[("a", 2), ("a", 3)]));
@@ -149,10 +153,14 @@ fn what_every_captured_sticky_member_claims_is_read() {
             LedMember { member_id: MemberId::new("other"), group_instance_id: None, metadata };
         let expected = match (partitions_of(owned), dialect) {
             (none, _) if none.is_empty() => Claim::Nothing,
-            (held, Dialect::CooperativeSticky) => Claim::Held(held, generation),
+            (held, Dialect::CooperativeSticky) => Claim::Held((&held).into(), generation),
             (had, _) => Claim::Prior(Prior { generation, partitions: (&had).into() }),
         };
-        assert_eq!(ReadMember::read(&member, dialect).claim, expected, "{blob}");
+        assert_eq!(
+            ReadMember::read(&member, dialect, &mut Reading::default()).claim,
+            expected,
+            "{blob}"
+        );
     }
 }
 

@@ -236,7 +236,7 @@ fn on_custom(id: &'static str, custom: Custom) -> Member {
 
 /// What another client says that subscribes to `a`.
 fn foreign(user_data: Option<Bytes>) -> Subscription {
-    Subscription { topics: vec!["a".into()], user_data, ..Subscription::default() }
+    Subscription { topics: ["a".into()].into(), user_data, ..Subscription::default() }
 }
 
 const FIRST: Round<'static> = Round { generation: 1, leader: "m1", protocol: "range" };

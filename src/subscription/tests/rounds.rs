@@ -28,7 +28,7 @@ fn a_second_round_moves_only_what_a_newcomer_gets() {
 #[test]
 fn the_leader_asks_for_the_topics_of_all_members() {
     let mut members = [on_range("m1"), Member::new("m2", options(topics(&["b"]), range()))];
-    let illegal = Subscription { topics: vec!["no topic".into(), "".into()], ..foreign(None) };
+    let illegal = Subscription { topics: ["no topic".into(), "".into()].into(), ..foreign(None) };
     let led = led(FIRST, &mut members, &[("f", illegal.encode())]);
     let (needs, _) = members[0].protocol.lead(led);
     assert_eq!(needs.topics.iter().map(|topic| &**topic).collect::<Vec<_>>(), ["a", "b"]);

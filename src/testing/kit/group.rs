@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::change::GroupChange;
 use crate::assign::{
     GroupAssignment, LocalMember, MemberInput, MetadataError, MetadataPayload, Model, ModelBuilder,
-    TopicInput, lists,
+    TopicInput,
 };
 use crate::types::{Generation, MemberId, Node, NodeId, Partitions};
 
@@ -196,8 +196,8 @@ impl Group {
             rack: member.rack.as_deref().map(Into::into),
             process: Some(format!("host-{}/{}", member.born / 2, member.born).into()),
             topics: member.topics.as_slice().into(),
-            claims: lists(&member.has),
-            standbys: lists(&member.stands_by),
+            claims: (&member.has).into(),
+            standbys: (&member.stands_by).into(),
             generation: Generation(self.generation),
             holds: holds && !member.has.is_empty(),
             column,

@@ -212,5 +212,6 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: crate::membership::LeavePolicy::Auto,
+        on_fenced: crate::membership::OnFenced::Fail,
     }
 }

@@ -56,6 +56,9 @@ impl Request for SyncGroupRequest {
                 .with_member_id(id(member))
                 .with_assignment(assignment.clone())
         };
+        // At once: a plan of many members is large, and would be copied as often as it outgrows its room.
+        let size = |(member, bytes): &(MemberId, Bytes)| member.as_str().len() + bytes.len() + 16;
+        body.reserve(256 + self.assignments.iter().map(size).sum::<usize>());
         let message = Message::default()
             .with_group_id(text(&self.group_id).into())
             .with_generation_id(self.generation.0)

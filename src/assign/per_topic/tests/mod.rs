@@ -5,7 +5,8 @@ mod composed;
 use std::time::Duration;
 
 use super::*;
-use crate::assign::build::{MemberInput, ModelBuilder, TopicInput};
+use crate::assign::TopicInput;
+use crate::assign::build::{MemberInput, ModelBuilder};
 use crate::assign::erased::{MetadataPayload, read_told};
 use crate::assign::error::MetadataError;
 use crate::assign::{

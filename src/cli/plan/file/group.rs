@@ -11,7 +11,7 @@ use crate::assign::{
     MemberInput, MetadataCodec, MetadataError, MetadataPayload, ModelBuilder, TopicInput,
 };
 use crate::cli::plan::draft::Draft;
-use crate::types::{Generation, MemberId, Node, NodeId};
+use crate::types::{Generation, MemberId, Node, NodeId, PartitionRanges, RangesBuilder};
 
 /// The most partitions, claims and replicas of one file; more would not be planned in the memory of most machines.
 const MOST: u64 = 1 << 25;
@@ -29,9 +29,6 @@ struct Topics {
     names: Vec<Arc<str>>,
     places: HashMap<Arc<str>, u32>,
 }
-
-/// Numbers of partitions by topic.
-type ByTopic = Vec<(Arc<str>, Vec<i32>)>;
 
 /// What does not fit, and where.
 #[derive(Debug)]
@@ -119,21 +116,18 @@ impl GroupFile {
         owned.flat_map(|owned| self.known_runs(owned)).map(|(_, run)| u64::from(run.length)).sum()
     }
 
-    /// A member's claims by topic, and how many were left out.
-    fn claims(&self, owned: &OwnedForm) -> (ByTopic, u64) {
-        let mut claims: ByTopic = Vec::new();
+    /// A member's claims, and how many were left out.
+    fn claims(&self, owned: &OwnedForm) -> (PartitionRanges, u64) {
+        let mut claims = RangesBuilder::default();
         let mut known = 0;
         for (topic, run) in self.known_runs(owned) {
             let Some(name) = self.topics.names.get(topic as usize) else { continue };
-            let numbers = (run.start..run.start + run.length).map(|number| number as i32);
             known += u64::from(run.length);
-            match claims.last_mut() {
-                Some((last, claimed)) if Arc::ptr_eq(last, name) => claimed.extend(numbers),
-                _ => claims.push((Arc::clone(name), numbers.collect())),
-            }
+            claims.topic_again(Arc::clone(name));
+            claims.range(run.start..run.start + run.length);
         }
         let said: u64 = owned.runs().iter().map(|run| u64::from(run.length)).sum();
-        (claims, said.saturating_sub(known))
+        (claims.finish(), said.saturating_sub(known))
     }
 
     /// The runs that exist, cut to what exists of them, with the place of their topic.

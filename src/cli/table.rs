@@ -6,13 +6,11 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::page::Page;
 
-/// Narrower than this a column of text is not made: a row is then written as lines.
-const NARROWEST: usize = 10;
-
 /// Rows under a head, each column as wide as its widest cell.
 ///
-/// On a page that is too narrow for that, long texts go on in the lines below; on one that is too narrow for any
-/// columns, each row becomes a paragraph. Nothing is left out.
+/// On a page that is too narrow for that, long texts go on in the lines below; on one that is much too narrow, each row
+/// becomes a paragraph. Nothing is left out, and no word is cut: ids are there to be copied. A terminal goes on with a
+/// line that is too long in its own way.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<Align>,
@@ -49,27 +47,33 @@ impl Table {
         }
     }
 
-    /// How wide each column is, so that a line is no wider than this; none if that cannot be. A column without anything
-    /// is none.
+    /// How wide each column is, so that a line is no wider than this, or no wider than two such lines where words are
+    /// too long; none if that cannot be. A column without anything is none.
     fn widths(&self, most: usize) -> Option<Vec<usize>> {
-        let widest = |column: usize| {
+        let widest = |column: usize, width: fn(&str) -> usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.width()).max().unwrap_or(0)
+            cells.map(|cell| width(cell)).max().unwrap_or(0)
         };
-        let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
-        let line = |widths: &[usize]| {
-            let shown = widths.iter().filter(|width| **width > 0);
-            shown.map(|width| width + 2).sum::<usize>().saturating_sub(2)
-        };
+        let columns = 0..self.columns.len();
+        let whole: Vec<usize> = columns.clone().map(|at| widest(at, |cell| cell.width())).collect();
+        if line(&whole) <= most {
+            return Some(whole);
+        }
+        let least: Vec<usize> = columns.map(|at| widest(at, longest_word)).collect();
+        let mut widths = whole.clone();
         while line(&widths) > most {
-            let texts = widths.iter_mut().zip(&self.columns);
+            let texts = widths.iter_mut().zip(&least).zip(&self.columns);
             let texts =
-                texts.filter(|(width, align)| **align == Align::Left && **width > NARROWEST);
-            // Mostly the last column is the one that can be read in pieces.
-            let (widest, _) = texts.max_by_key(|(width, _)| **width)?;
+                texts.filter(|((now, least), align)| **align == Align::Left && **now > **least);
+            // Mostly that is the one with the most to go on with below.
+            let Some(((widest, _), _)) = texts.max_by_key(|((now, _), _)| **now) else { break };
             *widest -= 1;
         }
-        Some(widths)
+        let twice = most.saturating_mul(2);
+        match line(&widths) <= most {
+            true => Some(widths),
+            false => Some(whole).filter(|widths| line(widths) <= twice),
+        }
     }
 
     fn write_rows(&self, f: &mut impl fmt::Write, widths: &[usize], page: Page) -> fmt::Result {
@@ -140,25 +144,38 @@ impl fmt::Display for OnPage<'_> {
     }
 }
 
-/// A text in pieces that are no wider than this, ended behind a space or a comma where there is one. A letter that is
-/// wider alone is a piece.
-pub(super) fn wrapped(text: &str, most: usize) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while rest.width() > most {
-        let fits = fitting(rest, most).len().max(rest.chars().next().map_or(1, char::len_utf8));
-        let (piece, _) = rest.split_at(fits);
-        let end = piece.rfind([' ', ',']).map_or(fits, |at| at + 1);
-        let (piece, behind) = rest.split_at(end);
-        pieces.push(piece.trim_end());
-        rest = behind.trim_start();
+/// How wide a line with columns of these widths is.
+fn line(widths: &[usize]) -> usize {
+    let shown = widths.iter().filter(|width| **width > 0);
+    shown.map(|width| width + 2).sum::<usize>().saturating_sub(2)
+}
+
+/// Texts are divided behind spaces and commas.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive([' ', ','])
+}
+
+fn longest_word(text: &str) -> usize {
+    words(text).map(|word| word.trim_end().width()).max().unwrap_or(0)
+}
+
+/// A text in pieces that are no wider than this, but for words that are.
+fn wrapped(text: &str, most: usize) -> Vec<&str> {
+    let (mut pieces, mut start, mut end) = (Vec::new(), 0, 0);
+    for word in words(text) {
+        let piece = |end: usize| text.get(start..end).unwrap_or_default().trim_end();
+        if end > start && piece(end + word.len()).width() > most {
+            pieces.push(piece(end));
+            start = end;
+        }
+        end += word.len();
     }
-    pieces.push(rest);
+    pieces.push(text.get(start..).unwrap_or_default().trim_end());
     pieces
 }
 
 /// As much of a text's beginning as is no wider than this.
-pub(super) fn fitting(text: &str, most: usize) -> &str {
+fn fitting(text: &str, most: usize) -> &str {
     let mut width = 0;
     let end = text.char_indices().find(|(_, letter)| {
         width += letter.width().unwrap_or(0);
@@ -246,18 +263,26 @@ mod tests {
 
     #[test]
     fn a_row_is_a_paragraph_where_no_columns_fit() {
-        assert_eq!(
-            on(&table(), 9),
-            "NAME  é\nN     100\n      x\n\nNAME  lon\n      ger\nN     7\n"
-        );
+        assert_eq!(on(&table(), 5), "NAME  é\nN     100\n      x\n\nNAME  longer\nN     7\n");
     }
 
     #[test]
-    fn any_text_fits_any_page() {
-        for text in ["", "abc", "組織", "a b,c  d", "e\u{301}e\u{301}"] {
+    fn words_that_are_too_long_stay_whole() {
+        let mut table = Table::new(&[("ID", Align::Left), ("N", Align::Right)]);
+        table.row(vec!["a".repeat(30), "7".to_owned()]);
+        assert_eq!(on(&table, 20), table.to_string());
+        assert_eq!(on(&table, 10), format!("ID  {}\nN   7\n", "a".repeat(30)));
+    }
+
+    #[test]
+    fn texts_are_divided_between_words() {
+        assert_eq!(wrapped("orders 0-1,3,5  payments 7", 10), ["orders", "0-1,3,5", "payments 7"]);
+        assert_eq!(wrapped("組織 abc", 5), ["組織", "abc"]);
+        for text in ["", "abc", "組織", "a b,c  d", " e\u{301} ", "a,,b"] {
             for most in 0..8 {
                 let pieces = wrapped(text, most);
-                assert!(pieces.iter().all(|piece| piece.width() <= most.max(2)), "{text} {most}");
+                let fits = |piece: &&str| piece.width() <= most.max(longest_word(piece));
+                assert!(pieces.iter().all(fits), "{text:?} {most}");
                 let without_space = |text: &str| text.replace(' ', "");
                 assert_eq!(without_space(&pieces.concat()), without_space(text));
             }

@@ -399,9 +399,9 @@ async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
     let cluster = cluster();
     let [stays, leaves] = pods(&cluster).await;
     let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
-    let first = watching.until("pod-2 got orders 6-11");
+    let first = watching.until("pod-2 has orders 6-11");
     assert!(first[0].starts_with("indexers: Stable, assigner cooperative-sticky, generation "));
-    assert_eq!(first[1], "indexers: pod-1 got orders 0-5");
+    assert_eq!(first[1], "indexers: pod-1 has orders 0-5");
 
     let third = plain(&cluster).assigner(StickyAssigner::default()).group_instance_id("pod-3");
     let third = App::start(third).await;

@@ -161,7 +161,7 @@ fn a_group_is_watched_while_members_come_and_go() {
     first.holds(6);
     let watching = Watching::start(group.kafka.bootstrap(), &group.id);
     watching.until("Stable, assigner cooperative-sticky, generation ");
-    watching.until(&format!("a got {} 0-5", group.topic));
+    watching.until(&format!("a has {} 0-5", group.topic));
     let second = App::start(group.member("b"));
     watching.until("b came, at 127.0.0.1");
     watching.until(&format!("b got {} ", group.topic));
@@ -182,7 +182,7 @@ fn a_cluster_whose_nodes_go_and_come_back_is_watched_on() {
     let app = App::start(member.group_instance_id("a"));
     app.holds(3);
     let watching = Watching::start(three.bootstrap(), &id);
-    watching.until("a got ");
+    watching.until("a has ");
     let nodes = [1, 2, 3];
     nodes.iter().for_each(|node| three.pause(*node));
     watching.until("not seen: ");

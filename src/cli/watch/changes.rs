@@ -39,6 +39,11 @@ pub(super) enum Change {
         name: String,
         host: String,
     },
+    /// What it had when it was seen first.
+    Has {
+        name: String,
+        partitions: Partitions,
+    },
     Got {
         name: String,
         partitions: Partitions,
@@ -66,7 +71,10 @@ pub(super) fn first(seen: &GroupSeen) -> Vec<Change> {
         generation: *generation,
         members: members.len(),
     }];
-    changes.extend(members.iter().filter_map(|member| got(&Partitions::new(), member)));
+    changes.extend(members.iter().filter_map(|member| {
+        let partitions = member.partitions.clone().filter(|partitions| !partitions.is_empty())?;
+        Some(Change::Has { name: member.name.clone(), partitions })
+    }));
     changes.extend(lag(None, seen.lag));
     changes
 }
@@ -159,6 +167,9 @@ impl fmt::Display for Change {
             Self::Restarted { name, host } => {
                 write!(f, "{} was restarted, at {}", printable(name), printable(host))
             }
+            Self::Has { name, partitions } => {
+                write!(f, "{} has {}", printable(name), in_words(partitions))
+            }
             Self::Got { name, partitions } => {
                 write!(f, "{} got {}", printable(name), in_words(partitions))
             }
@@ -213,7 +224,7 @@ mod tests {
     fn a_group_that_is_seen_first_is_told_as_a_whole() {
         let seen = group(&[member("a", "a-1", &[0, 1]), member("b", "b-1", &[])]);
         let expected =
-            ["Stable, assigner range, generation 3, 2 members", "a got t 0-1", "lag - → 5"];
+            ["Stable, assigner range, generation 3, 2 members", "a has t 0-1", "lag - → 5"];
         assert_eq!(words(&first(&seen)), expected);
         let empty = first(&GroupSeen { state: "Empty".to_owned(), ..GroupSeen::default() });
         assert_eq!(words(&empty), ["Empty, assigner -, generation -, 0 members"]);

@@ -29,6 +29,8 @@ pub(super) struct GroupView {
     pub(super) name: String,
     /// What was seen last.
     pub(super) seen: Option<GroupSeen>,
+    /// When that was.
+    seen_at: Time,
     /// Why it was not seen now.
     pub(super) trouble: Option<Trouble>,
 }
@@ -36,6 +38,7 @@ pub(super) struct GroupView {
 /// Why a group is not seen.
 #[derive(Clone, Debug)]
 pub(super) struct Trouble {
+    /// When it was seen last; if it never was, when that was found.
     pub(super) since: Time,
     pub(super) error: AdminError,
 }
@@ -51,7 +54,12 @@ pub(super) struct Happened {
 
 impl View {
     pub(super) fn new(groups: &[String], interval: Duration) -> Self {
-        let unseen = |name: &String| GroupView { name: name.clone(), seen: None, trouble: None };
+        let unseen = |name: &String| GroupView {
+            name: name.clone(),
+            seen: None,
+            seen_at: Time::default(),
+            trouble: None,
+        };
         let groups = groups.iter().map(unseen).collect();
         Self { groups, time: Time::default(), interval, recent: VecDeque::new() }
     }
@@ -90,7 +98,7 @@ impl GroupView {
                     Some(before) => between(before, &seen),
                     None => first(&seen),
                 };
-                self.seen = Some(seen);
+                (self.seen, self.seen_at) = (Some(seen), time);
                 again.into_iter().chain(changes).collect()
             }
             Err(error) => {
@@ -104,7 +112,8 @@ impl GroupView {
                     std::mem::discriminant(&known.error) != std::mem::discriminant(&error)
                 });
                 let change = is_new.then(|| Change::Unseen(error.to_string()));
-                let since = known.map_or(time, |known| known.since);
+                let last = if self.seen.is_some() { self.seen_at } else { time };
+                let since = known.map_or(last, |known| known.since);
                 self.trouble = Some(Trouble { since, error });
                 change.into_iter().collect()
             }

@@ -21,6 +21,8 @@ pub(super) struct Coordinator<'a> {
 pub(super) struct Answered<R> {
     pub(super) by: Node,
     pub(super) answer: R,
+    /// Its error.
+    pub(super) error: ErrorCode,
     /// Whether an earlier try, whose answer was lost, may have been acted on.
     pub(super) again: bool,
 }
@@ -45,7 +47,7 @@ impl Coordinator<'_> {
                         self.client.forget_coordinator(self.group, by.id);
                         self.refused::<R>(code)
                     }
-                    _ => return Ok(Answered { by, answer, again }),
+                    error => return Ok(Answered { by, answer, error, again }),
                 },
                 Err(error) if error.is_retriable() => {
                     again |= may_have_been_seen(&error);

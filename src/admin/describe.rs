@@ -6,28 +6,32 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::GroupState;
+use super::{GroupState, GroupType};
 use crate::assign::{ErasedAssigner, MetadataCodec, MetadataError, MetadataPayload};
 use crate::subscription::{Down, SeenSubscription, Up, see_assignment, see_subscription};
 use crate::types::{Generation, MemberId, Node, Partitions};
 use crate::wire::ReadError;
 use crate::wire::api::{DescribedGroup, DescribedMember};
 
-/// A group of the classic protocol.
+/// A group of the classic protocol, or a group of consumers of the new one (KIP-848).
 ///
-/// Kafka tells an observer neither generation nor leader; where a member of this crate planned, its words do
+/// Of classic groups Kafka tells an observer neither generation nor leader; where a member of this crate planned, its words do
 /// ([`PlanWords`]).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GroupDescription {
     /// Kafka: `group.id`.
     pub group_id: String,
+    /// Which protocol it runs.
+    pub group_type: GroupType,
     /// What it is doing.
     pub state: GroupState,
     /// `consumer` for groups of consumers; empty for a group that has only offsets.
     pub protocol_type: String,
-    /// The assigner that all agreed on; none unless the group is stable.
+    /// The assigner that all agreed on; none unless the group is stable. In the new protocol the broker's assignor.
     pub protocol: Option<String>,
+    /// Of a group of the new protocol: raised by the broker whenever it plans anew.
+    pub epoch: Option<i32>,
     /// The broker that coordinates it.
     pub coordinator: Node,
     /// In order of their instance ids, those without one last and in order of their member ids.
@@ -77,9 +81,11 @@ pub enum Content<T> {
 pub struct SubscriptionDescription {
     /// The topics that it subscribes to.
     pub topics: Vec<Arc<str>>,
+    /// The pattern that it subscribes to beside them: in the new protocol alone, where brokers know it.
+    pub pattern: Option<String>,
     /// What it kept when it joined: none in eager rounds.
     pub owned: Partitions,
-    /// When it was given that.
+    /// When it was given that. In the new protocol, the epoch of the group that it has caught up with.
     pub generation: Generation,
     /// Kafka: `client.rack`.
     pub rack: Option<Arc<str>>,
@@ -186,14 +192,10 @@ pub(super) fn describe(
         assigner: assigners.iter().rev().find(|known| **known.name() == *described.protocol),
     };
     let members = described.members.into_iter().map(|member| reader.member(member));
-    let mut members: Vec<_> = members.collect();
-    members.sort_by(|a, b| {
-        let key = |member: &MemberDescription| {
-            (member.group_instance_id.is_none(), member.group_instance_id.clone())
-        };
-        key(a).cmp(&key(b)).then_with(|| a.member_id.cmp(&b.member_id))
-    });
+    let members = in_order(members.collect());
     GroupDescription {
+        group_type: GroupType::Classic,
+        epoch: None,
         state: GroupState::from(described.state.as_str()),
         protocol: Some(described.protocol.clone()).filter(|name| !name.is_empty()),
         group_id: described.group_id,
@@ -201,6 +203,21 @@ pub(super) fn describe(
         coordinator,
         members,
     }
+}
+
+/// By their instance ids, those without one last and by their member ids.
+pub(super) fn in_order(mut members: Vec<MemberDescription>) -> Vec<MemberDescription> {
+    fn key(member: &MemberDescription) -> (bool, Option<&str>, &MemberId) {
+        let instance_id = member.group_instance_id.as_deref();
+        (instance_id.is_none(), instance_id, &member.member_id)
+    }
+    members.sort_by(|one, other| key(one).cmp(&key(other)));
+    members
+}
+
+/// An address without the slash that brokers write in front of it.
+pub(super) fn host(written: &str) -> String {
+    written.strip_prefix('/').unwrap_or(written).to_owned()
 }
 
 /// What is needed to read members' bytes.
@@ -212,9 +229,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn member(&self, member: DescribedMember) -> MemberDescription {
-        let host = member.client_host.strip_prefix('/').unwrap_or(&member.client_host);
         MemberDescription {
-            client_host: host.to_owned(),
+            client_host: host(&member.client_host),
             subscription: self.content(member.metadata, |bytes| self.subscription(bytes)),
             assignment: self.content(member.assignment, assignment),
             member_id: member.member_id,
@@ -247,6 +263,7 @@ impl Reader<'_> {
         let metadata = metadata.and_then(Result::ok).map(|told| self.metadata(told));
         Ok(SubscriptionDescription {
             topics: subscription.topics.to_vec(),
+            pattern: None,
             // Each number stands in the bytes by itself.
             owned: subscription.owned.within(|_| Some(u32::MAX)),
             generation: subscription.generation,

@@ -1,8 +1,10 @@
 //! What can go wrong when groups are looked at or changed from outside.
 
 use super::kind::GroupType;
+use super::present::{InOneLine, Present};
 use super::remove::MemberKey;
 use crate::client::ClientError;
+use crate::types::TopicError;
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Why an operation on a group could not be done.
@@ -39,7 +41,7 @@ pub enum AdminError {
     /// The broker cannot remove by instance id, or several members in one request. Nobody was removed.
     #[error(
         "removing by instance id, or several members at once, needs LeaveGroup v3 (Kafka 2.4), and the broker has at most \
-         v{offered}: it can remove one by one by member id alone (`RemoveOptions::one_by_one`)"
+         v{offered}: that removes one by one, and by member id alone (`RemoveOptions::one_by_one`, `--one-by-one`)"
     )]
     BatchUnsupported {
         /// The newest version of LeaveGroup that the broker and we have in common.
@@ -56,6 +58,22 @@ pub enum AdminError {
         group: String,
         /// Those that were not found.
         missing: Vec<MemberKey>,
+    },
+    /// Somebody is in the group, and the broker does this to empty groups alone. Nothing was done.
+    #[error("group `{group}` is not empty: {}", InOneLine(.members))]
+    NotEmpty {
+        /// Kafka: `group.id`.
+        group: String,
+        /// Who is in it; empty where that is not told, or where they had left when it was looked.
+        members: Vec<Present>,
+    },
+    /// A topic that is named cannot be looked at. Nothing was done.
+    #[error("topic `{topic}` {why}")]
+    Topic {
+        /// Its name.
+        topic: String,
+        /// What is wrong with it.
+        why: TopicError,
     },
     /// The brokers were not reached, did not answer, or refused.
     #[error(transparent)]

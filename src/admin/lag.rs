@@ -1,22 +1,17 @@
 //! What a group has committed, and how far that is from the end.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::ask::Coordinator;
-use super::describe::describe;
-use super::look::look;
+use super::look::look_at_any;
+use super::offsets::positions;
 use super::{AdminError, GroupDescription};
-use crate::client::{ApiKey, Client, ClientError, Lane, Topics};
+use crate::client::{ApiKey, Client, ClientError, Lane};
 use crate::types::{OffsetAndMetadata, Offsets, Partitions, TopicPartition};
 use crate::wire::ErrorCode;
 use crate::wire::api::{OffsetAt, OffsetFetchRequest};
-
-/// How long a leader that has just moved is looked for; then the partition's end is told as unknown.
-const LEADERS: Duration = Duration::from_secs(5);
 
 /// How far a group is, partition by partition.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -38,7 +33,8 @@ pub struct PartitionLag {
     pub committed: Option<OffsetAndMetadata>,
     /// Behind the last record, or why that is not known.
     pub end: Result<i64, ErrorCode>,
-    /// Who has it now: an instance id, or else a member id. None for groups that are not of the classic protocol.
+    /// Who has it now: an instance id, or else a member id. None for groups of types that cannot be
+    /// described.
     pub member: Option<String>,
 }
 
@@ -92,18 +88,22 @@ pub(super) async fn lag(
     deadline: Instant,
 ) -> Result<GroupLag, AdminError> {
     let mut committed = committed(client, group, deadline).await?;
-    let described = match look(client, group, deadline).await {
-        Ok((coordinator, described)) => Some(describe(coordinator, described, &[])),
+    let described = match look_at_any(client, group, &[], deadline).await {
+        Ok(described) => Some(described),
         // The offsets of those are kept in the same way; who has what is not told.
         Err(AdminError::NotClassic { .. }) => None,
         Err(error) => return Err(error),
     };
     let mut members = described.map(|group| by_partition(&group)).unwrap_or_default();
     let all: Partitions = committed.keys().chain(members.keys()).cloned().collect();
-    let ends = ends(client, &all, deadline).await?;
+    let ends = positions(client, &all, OffsetAt::Latest, deadline).await?;
     let partitions = all.iter().map(|partition| PartitionLag {
         committed: committed.remove(&partition),
-        end: ends.get(&partition).copied().unwrap_or(Err(ErrorCode::LeaderNotAvailable)),
+        end: match ends.get(&partition) {
+            Some(Ok(Some(end))) => Ok(*end),
+            Some(Err(code)) => Err(*code),
+            _ => Err(ErrorCode::LeaderNotAvailable),
+        },
         member: members.remove(&partition),
         partition,
     });
@@ -117,33 +117,4 @@ fn by_partition(group: &GroupDescription) -> BTreeMap<TopicPartition, String> {
         partitions.iter().map(move |partition| (partition, name.to_owned()))
     })
     .collect()
-}
-
-/// Where partitions end. Those of topics that do not exist any more are not waited for.
-async fn ends(
-    client: &Client,
-    partitions: &Partitions,
-    deadline: Instant,
-) -> Result<BTreeMap<TopicPartition, Result<i64, ErrorCode>>, AdminError> {
-    if partitions.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let topics: Topics = partitions.by_topic().map(|(topic, _)| Arc::clone(topic)).collect();
-    let cluster = client.refresh_metadata(topics, deadline).await?;
-    let (mut led, mut ends) = (Partitions::new(), BTreeMap::new());
-    for partition in partitions.iter() {
-        match cluster.leader(partition.topic(), partition.partition()) {
-            Some(_) => drop(led.insert(&partition.shared_topic(), partition.partition())),
-            None => drop(ends.insert(partition, Err(ErrorCode::UnknownTopicOrPartition))),
-        }
-    }
-    let patience = deadline.min(Instant::now() + LEADERS);
-    let listed = client.list_offsets(&led, OffsetAt::Latest, patience).await?;
-    let unknown = ErrorCode::LeaderNotAvailable;
-    ends.extend(
-        listed
-            .into_iter()
-            .map(|(partition, end)| (partition, end.and_then(|end| end.ok_or(unknown)))),
-    );
-    Ok(ends)
 }

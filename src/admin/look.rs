@@ -2,12 +2,17 @@
 
 use tokio::time::Instant;
 
-use super::ask::Coordinator;
-use super::{AdminError, GroupType};
+use super::ask::{Answered, Coordinator};
+use super::consumers::describe_consumers;
+use super::describe::describe;
+use super::{AdminError, GroupDescription, GroupType};
+use crate::assign::ErasedAssigner;
 use crate::client::{Client, ClientError, Lane, Target};
 use crate::types::Node;
 use crate::wire::ErrorCode;
-use crate::wire::api::{DescribeGroupsRequest, DescribedGroup, ListGroupsRequest};
+use crate::wire::api::{
+    ConsumerGroupDescribeRequest, DescribeGroupsRequest, DescribedGroup, ListGroupsRequest,
+};
 
 /// Asks a group's coordinator for it. A group of another protocol, and one that does not exist, are errors.
 pub(super) async fn look(
@@ -34,6 +39,41 @@ pub(super) async fn look(
             Err(failed(coordinator.refused::<DescribeGroupsRequest>(error)))
         }
         _ => Err(not_classic(client, group, &answered.by, deadline).await.map_err(failed)?),
+    }
+}
+
+/// As `look`, and describes it; also a group of the new protocol, if the broker describes those.
+pub(super) async fn look_at_any(
+    client: &Client,
+    group: &str,
+    assigners: &[ErasedAssigner],
+    deadline: Instant,
+) -> Result<GroupDescription, AdminError> {
+    let not_classic = match look(client, group, deadline).await {
+        Ok((coordinator, described)) => return Ok(describe(coordinator, described, assigners)),
+        Err(error @ AdminError::NotClassic { group_type: GroupType::Consumer, .. }) => error,
+        Err(error) => return Err(error),
+    };
+    let coordinator = Coordinator { client, group, deadline };
+    let request = ConsumerGroupDescribeRequest { group_ids: vec![group.to_owned()] };
+    let asked = coordinator.ask(Lane::Metadata, &request, |answer| {
+        answer.groups.first().map_or(ErrorCode::GroupIdNotFound, |described| described.error)
+    });
+    let failed = |error| AdminError::of(group, "DESCRIBE", error);
+    match asked.await {
+        Ok(Answered { by, answer, error: ErrorCode::None, .. }) => {
+            let described = answer.groups.into_iter().find(|found| found.group_id == group);
+            described.map(|described| describe_consumers(by, described)).ok_or(not_classic)
+        }
+        // Not of that type any more, or its broker only lists it.
+        Ok(Answered {
+            error: ErrorCode::GroupIdNotFound | ErrorCode::UnsupportedVersion, ..
+        })
+        | Err(ClientError::UnsupportedVersion { .. }) => Err(not_classic),
+        Ok(Answered { error, .. }) => {
+            Err(failed(coordinator.refused::<ConsumerGroupDescribeRequest>(error)))
+        }
+        Err(error) => Err(failed(error)),
     }
 }
 

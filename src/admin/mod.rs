@@ -1,4 +1,5 @@
-//! I/O. What an operator does with groups from outside: look at them, and take members out.
+//! I/O. What an operator does with groups from outside: look at them, take members out, set and delete what they have
+//! committed, delete them.
 //!
 //! ```no_run
 //! # async fn remove() -> Result<(), kafka_group::admin::AdminError> {
@@ -15,18 +16,23 @@
 //! # }
 //! ```
 //!
-//! Everything here works for groups of any client and any protocol type, as long as they are groups of the classic
-//! protocol. Of those in which the broker assigns (KIP-848) only the list tells.
+//! Everything here works for groups of the classic protocol, of any client and protocol type, and for groups of consumers of
+//! the new one (KIP-848) on brokers that do it for those: Kafka 4.4 does. Share and streams groups are listed, and deleted.
 
 mod ask;
+mod consumers;
+mod delete;
 mod describe;
 mod error;
 mod kind;
 mod lag;
 mod list;
 mod look;
+mod offsets;
+mod present;
 mod remove;
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,9 +49,19 @@ pub use error::AdminError;
 pub use kind::{GroupState, GroupType};
 pub use lag::{GroupLag, PartitionLag};
 pub use list::{GroupList, GroupListing, ListOptions};
+pub use offsets::{
+    Adjusted, OffsetReset, OffsetResetOptions, OffsetResetPlan, OffsetSelection, ResetTo,
+    Unresettable,
+};
+pub use present::Present;
+pub use remove::{
+    Life, MemberFilter, MemberSelection, PlannedRemoval, RemovalPlan, RemovalPlanOptions,
+    SignOfLife,
+};
 pub use remove::{MemberKey, RemoveOptions, RemoveOutcome, RemovedMember};
 
-use self::look::look;
+use self::ask::Coordinator;
+use self::look::look_at_any;
 use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::{Client, ClientError, ClientOptions, Topics};
 use crate::types::Offsets;
@@ -127,17 +143,17 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// The group does not exist, its members are managed by the broker, or it cannot be asked for.
+    /// The group does not exist, is of a type that cannot be described ([`AdminError::NotClassic`]), or it cannot be asked
+    /// for.
     pub async fn describe_group(
         &self,
         group: impl Into<String>,
     ) -> Result<GroupDescription, AdminError> {
         let (client, group) = (self.client.clone(), checked(group.into())?);
         let assigners = Arc::clone(&self.assigners);
-        self.run(async move {
-            let (coordinator, described) = look(&client, &group, client.api_deadline()).await?;
-            Ok(describe::describe(coordinator, described, &assigners))
-        })
+        self.run(
+            async move { look_at_any(&client, &group, &assigners, client.api_deadline()).await },
+        )
         .await
     }
 
@@ -148,28 +164,63 @@ impl Admin {
         &self,
         groups: impl IntoIterator<Item = G>,
     ) -> Vec<(String, Result<GroupDescription, AdminError>)> {
+        let groups = groups.into_iter().map(Into::into).collect();
+        let describe = async |admin: Self, group| admin.describe_group(group).await;
+        self.each(groups, describe).await
+    }
+
+    /// Deletes groups with all that they have committed, side by side; an entry for each, in that order, those that are
+    /// named twice once.
+    ///
+    /// Nobody may be in them ([`AdminError::NotEmpty`] names who is), whatever type they are of. Needs DELETE on the
+    /// group. There is no way back: a member that joins later begins where `auto.offset.reset` says.
+    ///
+    /// Dropping the future after a request was sent takes nothing back.
+    pub async fn delete_groups<G: Into<String>>(
+        &self,
+        groups: impl IntoIterator<Item = G>,
+    ) -> Vec<(String, Result<(), AdminError>)> {
+        let mut seen = HashSet::new();
+        let groups = groups.into_iter().map(Into::into);
+        let groups = groups.filter(|group: &String| seen.insert(group.clone())).collect();
+        let delete = async |admin: Self, group| admin.delete_group(group).await;
+        self.each(groups, delete).await
+    }
+
+    async fn delete_group(&self, group: String) -> Result<(), AdminError> {
+        let (client, group) = (self.client.clone(), checked(group)?);
+        self.run(async move {
+            let deadline = client.api_deadline();
+            delete::delete(Coordinator { client: &client, group: &group, deadline }).await
+        })
+        .await
+    }
+
+    /// Does something to each group, to some at one time; what came of it, in their order.
+    async fn each<T: Send + 'static, F: Future<Output = Result<T, AdminError>> + Send + 'static>(
+        &self,
+        groups: Vec<String>,
+        ask: impl Fn(Self, String) -> F,
+    ) -> Vec<(String, Result<T, AdminError>)> {
         /// So many brokers' connections are kept busy, and no more.
         const AT_ONCE: usize = 8;
         let closed = || Err(AdminError::Client(ClientError::Closed));
-        let mut described: Vec<_> =
-            groups.into_iter().map(|group| (group.into(), closed())).collect();
-        let groups: Vec<String> = described.iter().map(|(group, _)| group.clone()).collect();
+        let mut done: Vec<_> = groups.iter().map(|group| (group.clone(), closed())).collect();
         let mut waiting = groups.into_iter().enumerate();
         let mut asking = JoinSet::new();
         loop {
             while let (true, Some((at, group))) = (asking.len() < AT_ONCE, waiting.next()) {
-                let admin = self.clone();
-                let ask = async move { (at, admin.describe_group(group).await) };
-                asking.spawn_on(ask, self.client.runtime());
+                let asked = ask(self.clone(), group);
+                asking.spawn_on(async move { (at, asked.await) }, self.client.runtime());
             }
             match asking.join_next().await {
                 Some(Ok((at, answer))) => {
-                    if let Some((_, entry)) = described.get_mut(at) {
+                    if let Some((_, entry)) = done.get_mut(at) {
                         *entry = answer;
                     }
                 }
                 Some(Err(_ended_with_its_runtime)) => {}
-                None => return described,
+                None => return done,
             }
         }
     }
@@ -215,8 +266,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// Nothing, or nobody, was removed: no entry is given, the group does not exist, its members are managed by the
-    /// broker, this user may not, the broker is too old for it. After [`AdminError::Client`] with a request that may
+    /// Nothing, or nobody, was removed: no entry is given, the group does not exist, its broker takes nobody out of a
+    /// group of its type, this user may not, the broker is too old for it. After [`AdminError::Client`] with a request that may
     /// have been sent, some may have been removed: the same call again tells, as [`Gone`](RemoveOutcome::Gone) or
     /// [`Unknown`](RemoveOutcome::Unknown).
     pub async fn remove_members(
@@ -244,7 +295,53 @@ impl Admin {
         options: RemoveOptions,
     ) -> Result<Vec<RemovedMember>, AdminError> {
         let (client, group) = (self.client.clone(), checked(group.into())?);
-        self.run(async move { remove::remove_all(&client, &group, &options).await }).await
+        self.run(async move {
+            remove::remove_selected(&client, &group, MemberSelection::All, &options).await
+        })
+        .await
+    }
+
+    /// Takes out the members that a filter takes when the group is looked at; an entry for each.
+    ///
+    /// A static member that was found is left alone, and [`Fenced`](RemoveOutcome::Fenced), if another process has taken
+    /// its instance id over since. See [`remove_members`](Self::remove_members), and [`plan_removal`](Self::plan_removal)
+    /// for a dry run.
+    ///
+    /// # Errors
+    ///
+    /// The filter is empty; or as [`remove_members`](Self::remove_members).
+    pub async fn remove_matching_members(
+        &self,
+        group: impl Into<String>,
+        filter: MemberFilter,
+        options: RemoveOptions,
+    ) -> Result<Vec<RemovedMember>, AdminError> {
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        self.run(
+            async move { remove::remove_selected(&client, &group, filter.into(), &options).await },
+        )
+        .await
+    }
+
+    /// Says who would be removed, and who of them is alive as far as that can be known, and removes nobody: a dry run,
+    /// whose [`keys`](RemovalPlan::keys) [`remove_members`](Self::remove_members) takes.
+    ///
+    /// No broker tells when it last heard from a member. A member that is watched for some time may show that it lives
+    /// ([`SignOfLife`]); one that shows nothing may live all the same. Needs DESCRIBE on the group, and on its topics for
+    /// commits to be seen.
+    ///
+    /// # Errors
+    ///
+    /// The group does not exist, is of a type that cannot be described, or the coordinator cannot be asked.
+    pub async fn plan_removal(
+        &self,
+        group: impl Into<String>,
+        which: impl Into<MemberSelection>,
+        options: RemovalPlanOptions,
+    ) -> Result<RemovalPlan, AdminError> {
+        let which = which.into();
+        let (client, group) = (self.client.clone(), checked(group.into())?);
+        self.run(async move { remove::plan(&client, &group, which, &options).await }).await
     }
 
     /// Runs an operation where the client's connections run, for as long as somebody waits for it.
@@ -272,4 +369,17 @@ fn checked(group: String) -> Result<String, AdminError> {
         true => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
         false => Ok(group),
     }
+}
+
+/// A group as an answer to DescribeGroups tells it.
+#[cfg(test)]
+pub(crate) fn read(version: i16, answer: bytes::Bytes) -> Option<GroupDescription> {
+    use crate::types::{Node, NodeId};
+    use crate::wire::api::DescribeGroupsRequest;
+    use crate::wire::{Reader, Request};
+
+    let answer = DescribeGroupsRequest::read(version, &mut Reader::new(answer)).ok()?;
+    let coordinator = Node { id: NodeId(1), host: "broker".into(), port: 9092, rack: None };
+    let described = answer.groups.into_iter().next()?;
+    Some(describe::describe(coordinator, described, &[]))
 }

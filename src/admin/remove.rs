@@ -1,16 +1,25 @@
 //! Members are taken out of a group.
 
+mod filter;
+mod life;
+mod plan;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::AdminError;
+pub use filter::MemberFilter;
+pub use life::{Life, SignOfLife};
+pub(super) use plan::plan;
+pub use plan::{MemberSelection, PlannedRemoval, RemovalPlan, RemovalPlanOptions};
+
 use super::ask::{Answered, Coordinator, deadline};
-use super::look::look;
+use super::look::look_at_any;
+use super::{AdminError, GroupType, MemberDescription};
 use crate::client::{Client, ClientError, Lane};
 use crate::types::{GroupInstanceId, InvalidInstanceId, MemberId};
-use crate::wire::api::{DescribedMember, LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
+use crate::wire::api::{LeaveGroupRequest, LeaveGroupResponse, LeavingMember};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// The first version that takes several members, and instance ids (KIP-345).
@@ -84,6 +93,18 @@ impl MemberKey {
     /// The member of this id. Kafka: `member.id`.
     pub fn member_id(id: impl Into<Arc<str>>) -> Self {
         Self::MemberId(MemberId::new(id))
+    }
+
+    /// Whether this is the member that is meant.
+    fn means(&self, member: &MemberDescription) -> bool {
+        match self {
+            Self::InstanceId(id) => member.group_instance_id.as_ref() == Some(id),
+            Self::MemberId(id) => member.member_id == *id,
+            Self::Both { instance_id, member_id } => {
+                member.group_instance_id.as_ref() == Some(instance_id)
+                    && member.member_id == *member_id
+            }
+        }
     }
 
     fn leaving(&self, reason: &str) -> Result<LeavingMember, AdminError> {
@@ -202,26 +223,35 @@ pub(super) async fn remove(
     }
     let outcomes = removal.remove(leaving, options.one_by_one).await?;
     if outcomes.iter().all(|outcome| *outcome == RemoveOutcome::Unknown) {
-        removal.is_there().await?;
+        removal.is_there(&entries).await?;
     }
     Ok(each(entries, outcomes))
 }
 
-/// Removes all that are members now.
-pub(super) async fn remove_all(
+/// Removes those that are members now and that are meant.
+pub(super) async fn remove_selected(
     client: &Client,
     group: &str,
+    which: MemberSelection,
     options: &RemoveOptions,
 ) -> Result<Vec<RemovedMember>, AdminError> {
+    if matches!(&which, MemberSelection::Matching(filter) if filter.is_empty()) {
+        return Err(plan::nothing_asked_for());
+    }
     let deadline = deadline(client, options.timeout);
-    let (_, described) = look(client, group, deadline).await?;
-    let entries: Vec<_> = described.members.into_iter().map(key).collect();
+    let described = look_at_any(client, group, &[], deadline).await?;
+    let (meant, _) = plan::select(&described, which);
+    let entries: Vec<_> = meant.into_iter().map(|(key, _)| key).collect();
     if entries.is_empty() {
         return Ok(Vec::new());
     }
     let leaving = leaving(&entries, options)?;
     let removal = Removal { coordinator: Coordinator { client, group, deadline }, looked: true };
     let outcomes = removal.remove(leaving, options.one_by_one).await?;
+    let nobody = outcomes.iter().all(|outcome| *outcome == RemoveOutcome::Gone);
+    if nobody && described.group_type != GroupType::Classic {
+        removal.is_there(&entries).await?;
+    }
     Ok(each(entries, outcomes))
 }
 
@@ -238,12 +268,6 @@ fn each(entries: Vec<MemberKey>, outcomes: Vec<RemoveOutcome>) -> Vec<RemovedMem
     removed.map(|(key, outcome)| RemovedMember { key, outcome }).collect()
 }
 
-/// What a member is removed by: brokers take instance ids that Kafka's clients refuse.
-fn key(member: DescribedMember) -> MemberKey {
-    let instance_id = member.group_instance_id.filter(|id| GroupInstanceId::new(&**id).is_ok());
-    instance_id.map_or(MemberKey::MemberId(member.member_id), MemberKey::InstanceId)
-}
-
 /// A removal under way.
 struct Removal<'a> {
     coordinator: Coordinator<'a>,
@@ -255,7 +279,7 @@ impl Removal<'_> {
     /// Looks whether all are members.
     async fn require(&self, entries: &[MemberKey]) -> Result<(), AdminError> {
         let Coordinator { client, group, deadline } = self.coordinator;
-        let (_, described) = look(client, group, deadline).await?;
+        let described = look_at_any(client, group, &[], deadline).await?;
         let members = described.members.iter();
         let ids: HashSet<&str> = members.clone().map(|member| member.member_id.as_str()).collect();
         let instances: HashMap<&str, &str> = members
@@ -324,11 +348,21 @@ impl Removal<'_> {
         }
     }
 
-    /// LeaveGroup knows nobody in a group that is empty, does not exist or is another protocol's; the latter two are
-    /// told apart. If they cannot be, what it said stands.
-    async fn is_there(&self) -> Result<(), AdminError> {
+    /// LeaveGroup knows nobody in a group that is empty or does not exist, nor, on older brokers, in one of the new
+    /// protocol: that is told apart. If it cannot be, what it said stands.
+    async fn is_there(&self, entries: &[MemberKey]) -> Result<(), AdminError> {
         let Coordinator { client, group, deadline } = self.coordinator;
-        match look(client, group, deadline).await {
+        match look_at_any(client, group, &[], deadline).await {
+            Ok(described) if described.group_type != GroupType::Classic => {
+                let is_member = |key: &MemberKey| described.members.iter().any(|it| key.means(it));
+                match entries.iter().any(is_member) {
+                    true => Err(AdminError::NotClassic {
+                        group: group.to_owned(),
+                        group_type: described.group_type.clone(),
+                    }),
+                    false => Ok(()),
+                }
+            }
             Err(error @ (AdminError::NoSuchGroup(_) | AdminError::NotClassic { .. })) => Err(error),
             _ => Ok(()),
         }

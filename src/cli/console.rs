@@ -12,12 +12,13 @@ pub(super) struct Console<'a> {
     out: io::BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
     answers: Option<&'a mut dyn BufRead>,
-    is_broken: bool,
+    /// What happened when something could not be said.
+    broken: Option<io::ErrorKind>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out: io::BufWriter::new(out), err, answers: None, is_broken: false }
+        Self { out: io::BufWriter::new(out), err, answers: None, broken: None }
     }
 
     /// Questions are answered by this. Without it, every answer is no.
@@ -27,19 +28,29 @@ impl<'a> Console<'a> {
 
     /// Whether something could not be said.
     pub(super) fn is_broken(&self) -> bool {
-        self.is_broken
+        self.broken.is_some()
+    }
+
+    /// Whether that was for whoever reads having gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.broken == Some(io::ErrorKind::BrokenPipe)
     }
 
     /// Says what was asked for.
     pub(super) fn say(&mut self, words: fmt::Arguments<'_>) {
         let said = self.out.write_fmt(words).and_then(|()| self.out.flush());
-        self.is_broken |= said.is_err();
+        self.note(said);
     }
 
     /// Says what is wrong.
     pub(super) fn complain(&mut self, words: fmt::Arguments<'_>) {
         let said = self.err.write_fmt(words).and_then(|()| self.err.flush());
-        self.is_broken |= said.is_err();
+        self.note(said);
+    }
+
+    /// The first that went wrong counts.
+    fn note(&mut self, said: io::Result<()>) {
+        self.broken = self.broken.or(said.err().map(|error| error.kind()));
     }
 
     /// Asks, where what is asked for does not get into what is said. Whatever is not yes, the end of input too, is no.

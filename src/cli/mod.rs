@@ -33,11 +33,14 @@
 
 mod arguments;
 mod assigners;
+mod commands;
+mod config;
 mod console;
 mod groups;
 mod memory;
 mod partitions;
 mod plan;
+mod reach;
 mod table;
 
 use std::ffi::OsString;
@@ -46,24 +49,14 @@ use std::process::ExitCode;
 pub use assigners::Assigners;
 use console::Console;
 pub use memory::CountingAllocator;
-
-const USAGE: &str = "\
-usage: kafka-group COMMAND …
-
-  list            lists the groups of a cluster
-  describe        describes groups: who is in them, who wants what, who has what
-  members         lists the members of groups, by their ids
-  lag             says how far groups are behind the ends of their partitions
-  remove-members  takes members out of a group
-  plan            plans groups that are described in files, and says who would have what
-  help            says this, or with a command's name what that command can do
-";
+use table::printable;
 
 /// Runs the command; `args` begin with the program's own name, as those of [`std::env::args_os`] do.
 ///
 /// Blocks until it is done. What it says goes to the standard output, what is wrong and what it asks to the standard
 /// error. The code is 0 if everything went well, 1 if something of what was asked for could not be done, 2 if it was not
-/// understood what is asked for, and 3 if no broker could be reached or this user may not do it.
+/// understood what is asked for, and 3 if no broker could be reached or this user may not do it; 141, as of a program that
+/// a closed pipe has killed, if whoever reads has seen enough.
 ///
 /// The trap: it starts a runtime of its own, so it is not to be called within one.
 pub fn run(args: impl IntoIterator<Item = OsString>, assigners: Assigners) -> ExitCode {
@@ -92,6 +85,9 @@ enum Outcome {
     OutOfReach,
 }
 
+/// What a shell says of a program that wrote to a pipe whose reader is gone.
+const CLOSED_PIPE: u8 = 141;
+
 /// The code to exit with.
 fn dispatch(
     args: impl IntoIterator<Item = OsString>,
@@ -99,11 +95,12 @@ fn dispatch(
     console: &mut Console<'_>,
 ) -> u8 {
     match command(lexopt::Parser::from_iter(args), assigners, console) {
+        Ok(Outcome::Done) if console.is_closed() => CLOSED_PIPE,
         Ok(Outcome::Done) if !console.is_broken() => 0,
         Ok(Outcome::Done | Outcome::Failed) => 1,
         Ok(Outcome::OutOfReach) => 3,
         Err(error) => {
-            console.complain(format_args!("{error}\n"));
+            console.complain(format_args!("{}\n", printable(&error.to_string())));
             2
         }
     }
@@ -136,10 +133,7 @@ fn command(
                 Some(Value(command)) => command.into_string().unwrap_or_default(),
                 _ => String::new(),
             };
-            let usage = match about.as_str() {
-                "plan" => plan::USAGE,
-                about => groups::Command::named(about).map_or(USAGE, groups::Command::usage),
-            };
+            let usage = usage(&about).unwrap_or_else(commands::usage);
             console.say(format_args!("{usage}"));
             Ok(Outcome::Done)
         }
@@ -148,6 +142,16 @@ fn command(
         }
         _ => Err(UsageError::Other(format!("no command {command:?}; try `kafka-group help`"))),
     }
+}
+
+/// What a command says of itself.
+fn usage(command: &str) -> Option<String> {
+    let of_groups = || groups::Command::named(command).map(groups::Command::usage);
+    let (own, reach) = match command {
+        "plan" => (plan::USAGE, ""),
+        _ => (of_groups()?, reach::USAGE),
+    };
+    Some(format!("{own}{reach}"))
 }
 
 #[cfg(test)]

@@ -337,12 +337,12 @@ fn explaining_tells_who_had_a_partition_and_what_each_candidate_would_cost() {
 }
 
 #[test]
-fn what_can_be_said_no_more_is_a_failure() {
-    struct Broken;
+fn what_can_be_said_no_more_is_a_failure_and_a_reader_who_has_seen_enough_a_closed_pipe() {
+    struct Broken(std::io::ErrorKind);
 
     impl std::io::Write for Broken {
         fn write(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
-            Err(std::io::ErrorKind::BrokenPipe.into())
+            Err(self.0.into())
         }
 
         fn flush(&mut self) -> std::io::Result<()> {
@@ -350,9 +350,12 @@ fn what_can_be_said_no_more_is_a_failure() {
         }
     }
 
-    let (mut out, mut err) = (Broken, Vec::new());
-    let mut console = Console::new(&mut out, &mut err);
-    let code =
-        dispatch(["kafka-group", "help"].map(OsString::from), &Assigners::builtin(), &mut console);
-    assert_eq!(code, 1);
+    for (kind, expected) in
+        [(std::io::ErrorKind::StorageFull, 1), (std::io::ErrorKind::BrokenPipe, 141)]
+    {
+        let (mut out, mut err) = (Broken(kind), Vec::new());
+        let mut console = Console::new(&mut out, &mut err);
+        let args = ["kafka-group", "help"].map(OsString::from);
+        assert_eq!(dispatch(args, &Assigners::builtin(), &mut console), expected);
+    }
 }

@@ -21,10 +21,12 @@ pub(super) fn throttle(api: ApiKey, version: i16, mut answer: Reader) -> Option<
 }
 
 /// The version from which on the client holds back; then the time is the first thing in the answer's body. Not so in
-/// ApiVersions, where it is the last, and which nobody throttles.
+/// ApiVersions, where it is the last, and which nobody throttles, nor in OffsetDelete, which is rare.
 fn left_to_the_client(api: ApiKey) -> Option<i16> {
     match api {
-        ApiKey::ApiVersions => None,
+        ApiKey::ApiVersions | ApiKey::OffsetDelete => None,
+        ApiKey::ConsumerGroupDescribe => Some(0),
+        ApiKey::DeleteGroups => Some(1),
         ApiKey::ListOffsets | ApiKey::JoinGroup => Some(3),
         ApiKey::Metadata => Some(6),
         ApiKey::OffsetCommit | ApiKey::OffsetFetch => Some(4),

@@ -4,14 +4,15 @@ use bytes::{Bytes, BytesMut};
 
 use crate::subscription::{Assignment, Down, StickyClaim, Subscription, Up};
 use crate::wire::api::{
-    ApiVersionsRequest, DescribeGroupsRequest, FindCoordinatorRequest, HeartbeatRequest,
-    JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
-    OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest,
+    ApiVersionsRequest, ConsumerGroupDescribeRequest, DeleteGroupsRequest, DescribeGroupsRequest,
+    FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
+    ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
+    OffsetDeleteRequest, OffsetFetchRequest, SyncGroupRequest,
 };
 use crate::wire::{ApiKey, Reader, Request, next_frame, read_response};
 
 /// How many doors there are.
-pub const DOORS: u8 = 18;
+pub const DOORS: u8 = 21;
 
 /// Reads `bytes` as whatever comes in by this door; says whether they could be read. Must never panic.
 pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
@@ -34,7 +35,10 @@ pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
         14 => response::<MetadataRequest>(version, bytes),
         15 => response::<OffsetCommitRequest>(version, bytes),
         16 => response::<OffsetFetchRequest>(version, bytes),
-        _ => response::<SyncGroupRequest>(version, bytes),
+        17 => response::<SyncGroupRequest>(version, bytes),
+        18 => response::<DeleteGroupsRequest>(version, bytes),
+        19 => response::<OffsetDeleteRequest>(version, bytes),
+        _ => response::<ConsumerGroupDescribeRequest>(version, bytes),
     }
 }
 
@@ -53,6 +57,9 @@ pub fn door(api: ApiKey) -> u8 {
         ApiKey::OffsetCommit => 15,
         ApiKey::OffsetFetch => 16,
         ApiKey::SyncGroup => 17,
+        ApiKey::DeleteGroups => 18,
+        ApiKey::OffsetDelete => 19,
+        ApiKey::ConsumerGroupDescribe => 20,
     }
 }
 

@@ -56,7 +56,11 @@ pub(crate) fn recovery(api: ApiKey, code: ErrorCode) -> Recovery {
         ApiKey::OffsetCommit => offset_commit(code),
         ApiKey::OffsetFetch => offset_fetch(code),
         ApiKey::FindCoordinator => find_coordinator(code),
-        ApiKey::DescribeGroups | ApiKey::ListGroups => group_description(code),
+        ApiKey::DescribeGroups
+        | ApiKey::ListGroups
+        | ApiKey::ConsumerGroupDescribe
+        | ApiKey::DeleteGroups
+        | ApiKey::OffsetDelete => administration(code),
         ApiKey::Metadata | ApiKey::ListOffsets | ApiKey::ApiVersions => cluster(code),
     }
 }
@@ -171,7 +175,8 @@ fn find_coordinator(code: ErrorCode) -> Recovery {
     }
 }
 
-fn group_description(code: ErrorCode) -> Recovery {
+/// No member sends these.
+fn administration(code: ErrorCode) -> Recovery {
     match code {
         ErrorCode::CoordinatorLoadInProgress => Recovery::Retry,
         ErrorCode::CoordinatorNotAvailable | ErrorCode::NotCoordinator => Recovery::Rediscover,

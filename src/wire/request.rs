@@ -34,6 +34,12 @@ pub enum ApiKey {
     ListGroups = 16,
     /// What the broker can do.
     ApiVersions = 18,
+    /// Groups, deleted with their offsets.
+    DeleteGroups = 42,
+    /// Offsets of a group, deleted.
+    OffsetDelete = 47,
+    /// Groups of the new protocol with their members.
+    ConsumerGroupDescribe = 69,
 }
 
 /// A request, its API, and what answers it.

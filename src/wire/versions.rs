@@ -158,7 +158,7 @@ impl fmt::Display for Theirs {
 
 impl ApiKey {
     /// Every API that is spoken.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::ListOffsets,
         Self::Metadata,
         Self::OffsetCommit,
@@ -171,6 +171,9 @@ impl ApiKey {
         Self::DescribeGroups,
         Self::ListGroups,
         Self::ApiVersions,
+        Self::DeleteGroups,
+        Self::OffsetDelete,
+        Self::ConsumerGroupDescribe,
     ];
 
     /// Kafka's number.
@@ -197,6 +200,9 @@ impl ApiKey {
             Self::DescribeGroups => VersionRange::new(0, 6),
             Self::ListGroups => VersionRange::new(0, 5),
             Self::ApiVersions => VersionRange::new(0, 4),
+            Self::DeleteGroups => VersionRange::new(0, 2),
+            Self::OffsetDelete => VersionRange::new(0, 0),
+            Self::ConsumerGroupDescribe => VersionRange::new(0, 1),
         }
     }
 
@@ -214,6 +220,10 @@ impl ApiKey {
             Self::FindCoordinator | Self::ApiVersions | Self::ListGroups => 3,
             Self::Heartbeat | Self::LeaveGroup | Self::SyncGroup => 4,
             Self::DescribeGroups => 5,
+            Self::DeleteGroups => 2,
+            Self::ConsumerGroupDescribe => 0,
+            // None of it is.
+            Self::OffsetDelete => i16::MAX,
         }
     }
 }

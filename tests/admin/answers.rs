@@ -1,9 +1,14 @@
 //! Answers of brokers, written by hand, for groups that no member of ours makes.
 
 use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::consumer_group_describe_response::{
+    Assignment, DescribedGroup as ConsumerGroup, Member, TopicPartitions,
+};
 use kafka_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
 use kafka_protocol::messages::list_groups_response::ListedGroup;
-use kafka_protocol::messages::{DescribeGroupsResponse, ListGroupsResponse};
+use kafka_protocol::messages::{
+    ConsumerGroupDescribeResponse, DescribeGroupsResponse, ListGroupsResponse,
+};
 use kafka_protocol::protocol::{Encodable, StrBytes};
 
 use crate::harness::GROUP;
@@ -35,6 +40,30 @@ pub(crate) fn wrote(id: &str, subscription: &[u8], assignment: &[u8]) -> Describ
         .with_client_host(text("/10.0.0.7"))
         .with_member_metadata(Bytes::copy_from_slice(subscription))
         .with_member_assignment(Bytes::copy_from_slice(assignment))
+}
+
+/// To ConsumerGroupDescribe in version 1: our group, with a static member that has one partition and a dynamic one that
+/// subscribes to a pattern.
+pub(crate) fn described_consumers() -> Bytes {
+    let member = |id: &str| {
+        let member = Member::default().with_member_id(text(id)).with_member_epoch(6);
+        member.with_client_id(text("app")).with_client_host(text("/10.0.0.7"))
+    };
+    let has =
+        TopicPartitions::default().with_topic_name(text("orders").into()).with_partitions(vec![3]);
+    let pod = member("m-1")
+        .with_instance_id(Some(text("pod")))
+        .with_rack_id(Some(text("r-1")))
+        .with_subscribed_topic_names(vec![text("orders").into()])
+        .with_assignment(Assignment::default().with_topic_partitions(vec![has]));
+    let dynamic = member("m-2").with_subscribed_topic_regex(Some(text("or.*")));
+    let group = ConsumerGroup::default()
+        .with_group_id(text(GROUP).into())
+        .with_group_state(text("Reconciling"))
+        .with_group_epoch(7)
+        .with_assignor_name(text("uniform"))
+        .with_members(vec![dynamic, pod]);
+    encoded(&ConsumerGroupDescribeResponse::default().with_groups(vec![group]), 1)
 }
 
 /// To ListGroups in version 5: our group as one of this type.

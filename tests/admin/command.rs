@@ -17,23 +17,23 @@ use crate::harness::{App, GROUP, admin, member, plain, seen, static_members};
 
 /// What the command said, and its code.
 #[derive(Debug, PartialEq)]
-struct Said {
-    out: String,
-    err: String,
-    code: i32,
+pub(crate) struct Said {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) code: i32,
 }
 
 /// A cluster on a thread of its own: the command is another process, for which no virtual clock waits.
-fn cluster() -> FakeCluster {
+pub(crate) fn cluster() -> FakeCluster {
     FakeCluster::builder().topic("orders", 12).start().unwrap()
 }
 
-async fn run(cluster: &FakeCluster, args: &[&str]) -> Said {
+pub(crate) async fn run(cluster: &FakeCluster, args: &[&str]) -> Said {
     answering(cluster, args, "").await
 }
 
 /// Runs the command, and answers what it asks.
-async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -> Said {
+pub(crate) async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -> Said {
     let servers = cluster.bootstrap_servers();
     let (command, rest) = args.split_first().unwrap();
     let args = [&[*command, "--bootstrap-server", &servers], rest].concat();
@@ -42,7 +42,7 @@ async fn answering(cluster: &FakeCluster, args: &[&str], answer: &'static str) -
     Said { out: plainly(&said.out, &servers), ..said }
 }
 
-fn start(args: &[String], answer: &str) -> Said {
+pub(crate) fn start(args: &[String], answer: &str) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -79,7 +79,7 @@ fn plainly(text: &str, servers: &str) -> String {
 }
 
 /// Compares what a command said with a file.
-fn check(name: &str, said: &Said) {
+pub(crate) fn check(name: &str, said: &Said) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/admin")).join(name);
     if std::env::var("KAFKA_GROUP_GOLDEN").is_ok_and(|mode| mode == "write") {
         std::fs::write(&path, &said.out).unwrap();
@@ -90,7 +90,7 @@ fn check(name: &str, said: &Said) {
 }
 
 /// Two static members, one of them with a rack.
-async fn pods(cluster: &FakeCluster) -> [App; 2] {
+pub(crate) async fn pods(cluster: &FakeCluster) -> [App; 2] {
     let pod = |name| plain(cluster).assigner(StickyAssigner::default()).group_instance_id(name);
     let pods = [App::start(pod("pod-1").client_rack("r-1")).await, App::start(pod("pod-2")).await];
     for pod in &pods {
@@ -174,6 +174,7 @@ async fn members_are_removed_after_a_yes() {
     let [stays, gone] = pods(&cluster).await;
     gone.close().await;
     let args = ["remove-members", "--group", GROUP, "--instance-ids", "pod-2", "--reason", "why"];
+    let args = [&args[..], &["--observe", "0"]].concat();
     for answer in ["", "\n", "no\n", "yesterday\n"] {
         let said = answering(&cluster, &args, answer).await;
         assert_eq!((said.out.as_str(), said.code), ("", 1), "{answer:?}");
@@ -225,7 +226,8 @@ async fn members_are_removed_without_a_question_where_yes_is_said_before() {
 async fn a_dry_run_says_who_would_be_removed_and_removes_nobody() {
     let cluster = cluster();
     let _pods = pods(&cluster).await;
-    let args = ["remove-members", "--group", GROUP, "--dry-run", "--instance-ids"];
+    let args = ["remove-members", "--group", GROUP, "--dry-run", "--observe", "0"];
+    let args = [&args[..], &["--instance-ids"]].concat();
     let said = run(&cluster, &[&args[..], &["pod-2"]].concat()).await;
     assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (2, "", 0));
     let said = run(&cluster, &[&args[..], &["pod-2,pod-3"]].concat()).await;
@@ -240,7 +242,7 @@ async fn all_members_are_removed_where_that_is_asked_for() {
     for pod in pods(&cluster).await {
         pod.close().await;
     }
-    let args = ["remove-members", "--group", GROUP, "--all"];
+    let args = ["remove-members", "--group", GROUP, "--all", "--observe", "0"];
     let said = run(&cluster, &[&args[..], &["--dry-run"]].concat()).await;
     assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (3, "", 0));
     let said = answering(&cluster, &args, "yes\n").await;
@@ -316,7 +318,7 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
         (&["describe", "--group", ""], "`--group`: the name of a group is empty"),
         (
             &remove,
-            "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, or `--all`",
+            "no member to remove is named: `--instance-ids a,b`, `--member-ids x,y`, `--instance-id",
         ),
         (
             &[&remove[..], &["--group", "h"]].concat(),
@@ -344,7 +346,9 @@ async fn what_is_not_understood_is_said_and_nobody_is_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn help_is_given_without_a_cluster() {
-    for command in ["list", "describe", "members", "lag", "remove-members"] {
+    for command in
+        ["list", "describe", "members", "lag", "remove-members", "reset-offsets", "delete"]
+    {
         let usage = format!("usage: kafka-group {command} --bootstrap-server HOST:PORT");
         for args in [["help", command], [command, "--help"], [command, "-h"]] {
             let said = start(&args.map(str::to_owned), "");

@@ -13,7 +13,7 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{MemberId, NodeId, Partitions};
 use tokio::time::Instant;
 
-use crate::answers::{described, listed_as, wrote};
+use crate::answers::{described, described_consumers, listed_as, wrote};
 use crate::harness::{App, GROUP, admin, cluster, member, plain, start, static_members};
 
 /// Gives everything to whoever came first.
@@ -199,6 +199,25 @@ async fn a_group_that_the_broker_manages_is_said_to_be_one() {
         let error = admin.describe_group(GROUP).await.unwrap_err();
         assert_eq!(error, AdminError::NotClassic { group: GROUP.to_owned(), group_type });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_of_the_new_protocol_is_described_in_the_same_words() {
+    let cluster = cluster();
+    cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("Consumer")));
+    cluster.control(ApiKey::ConsumerGroupDescribe, 1, |_| Verdict::Garbage(described_consumers()));
+    let group = admin(&cluster).await.describe_group(GROUP).await.unwrap();
+    assert_eq!((&group.group_type, group.epoch), (&GroupType::Consumer, Some(7)));
+    assert_eq!(group.state, GroupState::Other("Reconciling".to_owned()));
+    assert_eq!(group.protocol.as_deref(), Some("uniform"));
+    let [pod, dynamic] = group.members.as_slice() else { panic!("{group:?}") };
+    assert_eq!((pod.name(), pod.client_host.as_str()), ("pod", "10.0.0.7"));
+    assert_eq!(pod.partitions(), Some(&orders([3])));
+    let subscription = pod.subscription.read().unwrap();
+    assert_eq!(subscription.topics, ["orders".into()]);
+    assert_eq!((subscription.rack.as_deref(), subscription.generation.0), (Some("r-1"), 6));
+    assert_eq!(dynamic.name(), "m-2");
+    assert_eq!(dynamic.subscription.read().unwrap().pattern.as_deref(), Some("or.*"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,9 +4,16 @@
 
 mod answers;
 #[cfg(feature = "cli")]
+mod changing;
+#[cfg(feature = "cli")]
 mod command;
 mod harness;
 
+mod deleting;
 mod lagging;
+#[cfg(feature = "cli")]
+mod live;
 mod looking;
 mod removing;
+mod resetting;
+mod selecting;

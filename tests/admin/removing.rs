@@ -11,7 +11,7 @@ use kafka_group::types::{MemberId, NodeId};
 use kafka_group::{ApiKey, LeavePolicy};
 use tokio::time::Instant;
 
-use crate::answers::listed_as;
+use crate::answers::{described_consumers, listed_as};
 use crate::harness::{
     App, GROUP, admin, cluster, eventually, member, options, seen, start, static_members,
 };
@@ -73,6 +73,18 @@ async fn one_unknown_among_many_stops_nobody() {
     assert_eq!(removed.iter().map(|one| one.key.clone()).collect::<Vec<_>>(), entries);
     use RemoveOutcome::{Fenced, Removed, Unknown};
     assert_eq!(outcomes(&removed), [Unknown, Fenced, Removed, Removed, Unknown]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dynamic_member_has_no_instance_id_to_be_removed_by() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster)).await;
+    let id = app.id();
+    assert_eq!(
+        outcomes(&remove(&admin(&cluster).await, [&*id]).await.unwrap()),
+        [RemoveOutcome::Unknown]
+    );
+    app.holds(12).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -146,6 +158,30 @@ async fn no_group_an_empty_one_and_one_that_the_broker_manages_are_told_apart() 
     let error = remove(&admin, ["a"]).await;
     let group_type = GroupType::Consumer;
     assert_eq!(error, Err(AdminError::NotClassic { group: GROUP.to_owned(), group_type }));
+}
+
+/// The broker tells of a group of the new protocol so many times.
+fn new_protocol(cluster: &FakeCluster, times: usize) {
+    cluster.control(ApiKey::ListGroups, times, |_| Verdict::Garbage(listed_as("consumer")));
+    let described = described_consumers();
+    let tell = move |_: &_| Verdict::Garbage(described.clone());
+    cluster.control(ApiKey::ConsumerGroupDescribe, times, tell);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broker_that_takes_nobody_out_of_a_group_of_the_new_protocol_is_not_believed_that_they_left()
+ {
+    let cluster = cluster();
+    let admin = admin(&cluster).await;
+    let group_type = GroupType::Consumer;
+    let error = Err(AdminError::NotClassic { group: GROUP.to_owned(), group_type });
+    new_protocol(&cluster, 1);
+    assert_eq!(remove(&admin, ["pod"]).await, error);
+    new_protocol(&cluster, 2);
+    let options = RemoveOptions::default;
+    assert_eq!(admin.remove_all_members(GROUP, options()).await, error);
+    new_protocol(&cluster, 1);
+    assert_eq!(outcomes(&remove(&admin, ["nobody"]).await.unwrap()), [RemoveOutcome::Unknown]);
 }
 
 #[tokio::test(start_paused = true)]

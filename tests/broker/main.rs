@@ -26,6 +26,8 @@ mod moving;
 mod pieces;
 mod refusals;
 mod removing;
+mod resetting;
+mod seen;
 mod settling;
 mod r#static;
 #[cfg(feature = "consumer")]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use kafka_group::admin::{
-    Admin, AdminError, Content, GroupState, GroupType, ListOptions, MemberKey, RemoveOptions,
-    RemoveOutcome,
+    Admin, AdminError, Content, GroupState, GroupType, Life, ListOptions, MemberFilter, MemberKey,
+    MemberSelection, RemovalPlanOptions, RemoveOptions, RemoveOutcome, SignOfLife,
 };
 use kafka_group::client::ClientOptions;
 use kafka_group::types::Partitions;
@@ -61,6 +61,8 @@ fn admin(kafka: &Kafka) -> Admin {
 mod command {
     use std::process::Command;
 
+    use kafka_group::registry;
+
     use super::*;
 
     /// What the command printed, and how it ended.
@@ -77,12 +79,18 @@ mod command {
         let group = Group::new();
         let [stays, two, three] = group.start(["stays", "two", "three"]);
 
+        // What the processes' own endpoints would tell, and what the cluster tells.
+        let registered: serde_json::Value = serde_json::from_str(&registry::to_json()).unwrap();
+        let ours = registered.as_array().unwrap().iter();
+        let ours = ours.filter(|member| member["group_id"] == group.id.as_str());
+        let ids: Vec<&str> =
+            ours.map(|member| member["group_instance_id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["stays", "three", "two"]);
         let (listed, code) = run(group.kafka, "members", &group.id, &["--format", "json"]);
         assert_eq!(code, 0);
         let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-        let ids = listed["members"].as_array().unwrap().iter();
-        let ids: Vec<&str> = ids.map(|member| member["instance_id"].as_str().unwrap()).collect();
-        assert_eq!(ids, ["stays", "three", "two"]);
+        let told = listed["members"].as_array().unwrap().iter();
+        assert!(told.map(|member| member["instance_id"].as_str().unwrap()).eq(ids.iter().copied()));
 
         two.close();
         three.close();
@@ -100,6 +108,43 @@ mod command {
         assert_eq!(said, "MEMBER  OUTCOME\nthree   unknown\ntwo     unknown\n");
         assert_eq!(code, 1);
     }
+}
+
+#[test]
+fn a_member_that_commits_is_seen_to_live_and_of_one_that_is_shut_down_nothing_is_known() {
+    let group = Group::new();
+    let [ann, bob] = group.start(["ann", "bob"]);
+    bob.close();
+    let held = ann.now().unwrap().all;
+    let planning = admin(group.kafka);
+    let options = RemovalPlanOptions::default().watch(Duration::from_secs(3));
+    let plan = std::thread::scope(|scope| {
+        let plan =
+            scope.spawn(|| done(planning.plan_removal(&*group.id, MemberSelection::All, options)));
+        let mut offset = 0;
+        while !plan.is_finished() {
+            done(ann.handle().commit(offsets(&held, offset))).unwrap();
+            offset += 1;
+        }
+        plan.join().unwrap()
+    });
+    let lives: Vec<_> = plan.unwrap().members.iter().map(|planned| planned.life).collect();
+    let heard_within = Some(NEVER);
+    assert_eq!(lives, [Life::Seen(SignOfLife::Commits), Life::Unknown { heard_within }]);
+}
+
+#[test]
+fn those_that_a_filter_takes_are_removed() {
+    let group = Group::new();
+    let [stays, _one, _two] = group.start(["stays", "pod-1", "pod-2"]);
+    let removing = admin(group.kafka);
+    let filter = MemberFilter::new().client_host("127.0.0.1");
+    let filter = filter.instance_id_pattern("pod-[0-9]").unwrap();
+    let options = RemoveOptions::default();
+    let removed = done(removing.remove_matching_members(&*group.id, filter, options)).unwrap();
+    assert_eq!(removed.len(), 2);
+    assert!(removed.iter().all(|one| one.outcome == RemoveOutcome::Removed), "{removed:?}");
+    stays.beats(1);
 }
 
 #[test]
@@ -149,18 +194,38 @@ fn no_group_and_an_empty_one_are_told_apart() {
 }
 
 #[test]
-fn a_group_of_the_new_protocol_is_listed_and_said_to_be_one() {
+fn a_group_of_the_new_protocol_is_listed_and_described_and_its_members_are_removed() {
     let group = Group::new();
     let kafka = group.kafka;
     if !kafka.admin().serves_new_protocol() {
         return;
     }
-    let properties = [("group.protocol", "consumer")];
+    let properties =
+        [("group.protocol", "consumer"), ("group.instance.id", "new"), ("client.rack", "r-1")];
     let java = JavaMember::start(kafka.bootstrap(), &group.id, &[&group.topic], &properties);
     java.wait_for_assignment(SOON, |owned| owned.len() == 6);
-    let error = AdminError::NotClassic { group: group.id.clone(), group_type: GroupType::Consumer };
-    assert_eq!(done(admin(kafka).describe_group(&*group.id)), Err(error.clone()));
-    assert_eq!(group.remove(&["a"]), Err(error));
+    let described = done(admin(kafka).describe_group(&*group.id)).unwrap();
+    assert_eq!(
+        (&described.group_type, &described.state),
+        (&GroupType::Consumer, &GroupState::Stable)
+    );
+    assert_eq!(described.protocol.as_deref(), Some("uniform"));
+    assert!(described.epoch.is_some_and(|epoch| epoch > 0), "{described:?}");
+    let [member] = described.members.as_slice() else { panic!("{described:?}") };
+    assert_eq!((member.name(), member.client_host.as_str()), ("new", "127.0.0.1"));
+    let subscription = member.subscription.read().unwrap();
+    assert_eq!(subscription.topics, [group.topic.as_str().into()]);
+    assert_eq!(subscription.rack.as_deref(), Some("r-1"));
+    assert_eq!(member.partitions().unwrap().len(), 6);
+    let lag = done(admin(kafka).lag(&*group.id)).unwrap();
+    assert!(lag.partitions.iter().all(|told| told.member.as_deref() == Some("new")), "{lag:?}");
+
+    // Kafka 4.4 takes out members of the new protocol as well.
+    assert_eq!(
+        group.remove(&["nobody", "new"]),
+        Ok(vec![RemoveOutcome::Unknown, RemoveOutcome::Removed])
+    );
+    assert_eq!(group.remove(&["nobody"]), Ok(vec![RemoveOutcome::Unknown]));
     let listed =
         done(admin(kafka).list_groups(ListOptions::default().types([GroupType::Consumer])));
     let listed = listed.unwrap();
@@ -239,4 +304,27 @@ fn whoever_may_not_is_told_what_is_needed() {
         assert_eq!(group.remove(&["a"]), Err(error));
         kafka.admin().allow(Resource::Group, &group.id);
     }
+}
+
+#[test]
+fn a_removal_goes_on_at_the_next_coordinator_when_the_first_is_killed() {
+    let kafka = own_cluster!(Kafka::three());
+    let (id, topic) = (unique("group"), unique("topic"));
+    kafka.admin().create_topic(&topic, 6, 3);
+    let start = |instance: &str| {
+        let fixed = member(kafka.bootstrap(), &id, &[&topic]).group_instance_id(instance);
+        App::start(fixed.session_timeout(NEVER).max_poll_interval(NEVER))
+    };
+    let apps = ["stays", "one", "two"].map(start);
+    settled(&apps.iter().collect::<Vec<_>>(), 6);
+    let [stays, one, two] = apps;
+    one.close();
+    two.close();
+    let admin = admin(&kafka);
+    done(admin.describe_group(&*id)).unwrap();
+    kafka.kill(kafka.admin().find_coordinator(&id));
+    let entries = ["one", "two"].map(MemberKey::instance_id);
+    let removed = done(admin.remove_members(&*id, entries, RemoveOptions::default())).unwrap();
+    assert!(removed.iter().all(|removed| removed.outcome.is_removed()), "{removed:?}");
+    stays.holds(6);
 }

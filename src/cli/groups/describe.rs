@@ -9,11 +9,10 @@ use crate::cli::console::Console;
 pub(super) const USAGE: &str = "\
 usage: kafka-group describe --bootstrap-server HOST:PORT --group GROUP [--group GROUP]… [OPTION]…
 
-Describes groups of the classic protocol, of any client and protocol type: state, assigner and coordinator, and of each
-member where it runs, what it subscribes to and told its leader, and what it has.
+Describes groups of the classic protocol, of any client and protocol type, and groups of consumers of the new one: state,
+assigner and coordinator, and of each member where it runs, what it subscribes to and told its leader, and what it has.
 
   --format json          a line of JSON for each group, with everything, instead of tables
-  --timeout SECONDS      how long it may take; 15 s unless told otherwise
 
 Metadata are shown as JSON for assigners that this command was made with, and otherwise as bytes. What members subscribe to
 is told of a stable group only; while a group rebalances, its members' partitions are those that they had before.
@@ -25,7 +24,6 @@ usage: kafka-group members --bootstrap-server HOST:PORT --group GROUP [--group G
 Lists the members of groups: instance id, member id, client id, host, and how many partitions each has.
 
   --format json          a line of JSON for each group instead of a table
-  --timeout SECONDS      how long it may take; 15 s unless told otherwise
 
 A member is listed until its session is over, whether its process lives or not.
 ";

@@ -16,7 +16,6 @@ usage: kafka-group lag --bootstrap-server HOST:PORT --group GROUP [--group GROUP
 Says how far groups are: what they have committed, where the partitions end, how many records lie between, and who has them.
 
   --format json          a line of JSON for each group instead of a table
-  --timeout SECONDS      how long it may take; 15 s unless told otherwise
 
 Where nothing is committed there is no lag: it depends on where the members begin. Records of aborted transactions, and
 those that compaction took out, count. Needs DESCRIBE on the group and on its topics.

@@ -18,7 +18,6 @@ Lists the groups of a cluster, of all types. Every broker is asked; those that d
   --type T,T             only groups of one of these types: classic, consumer, share, streams
   --protocol-type P,P    only groups of one of these protocol types: consumer, connect, …
   --format json          one line of JSON instead of a table
-  --timeout SECONDS      how long it may take; 15 s unless told otherwise
 
 Groups that this user may not DESCRIBE are missing without a word: brokers tell nothing of them.
 ";

@@ -1,19 +1,25 @@
-//! The commands that ask a cluster for its groups.
+//! The commands that ask a cluster for its groups, and change them.
 
+mod csv;
+mod delete;
 mod describe;
 mod lag;
 mod list;
+mod offsets;
 mod options;
 mod remove;
 mod report;
+mod reset;
 mod show;
+mod times;
 
 use self::options::Options;
 use super::console::Console;
+use super::reach::ReachError;
 use super::table::printable;
 use super::{Assigners, Outcome, UsageError};
 use crate::admin::{Admin, AdminError, GroupDescription};
-use crate::client::{ClientError, ClientOptions};
+use crate::client::ClientError;
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,16 +29,26 @@ pub(super) enum Command {
     Members,
     Lag,
     RemoveMembers,
+    ResetOffsets,
+    DeleteOffsets,
+    Delete,
 }
 
 impl Command {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 8] = [
         ("list", Self::List),
         ("describe", Self::Describe),
         ("members", Self::Members),
         ("lag", Self::Lag),
         ("remove-members", Self::RemoveMembers),
+        ("reset-offsets", Self::ResetOffsets),
+        ("delete-offsets", Self::DeleteOffsets),
+        ("delete", Self::Delete),
     ];
+
+    pub(super) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
 
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, command)| command)
@@ -46,6 +62,9 @@ impl Command {
             Self::Members => describe::MEMBERS_USAGE,
             Self::Lag => lag::USAGE,
             Self::RemoveMembers => remove::USAGE,
+            Self::ResetOffsets => reset::USAGE,
+            Self::DeleteOffsets => delete::OFFSETS_USAGE,
+            Self::Delete => delete::USAGE,
         }
     }
 }
@@ -61,7 +80,7 @@ pub(super) fn run(
         return Err(UsageError::Other(format!("no command {name:?}")));
     };
     let Some(options) = Options::read(command, arguments)? else {
-        console.say(format_args!("{}", command.usage()));
+        console.say(format_args!("{}", super::usage(name).unwrap_or_default()));
         return Ok(Outcome::Done);
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -73,29 +92,28 @@ pub(super) fn run(
         }
     };
     let done = runtime.block_on(async {
-        let admin = connect(&options, assigners).await?;
-        match command {
+        let admin = options.reach.connect(console).await?.knowing(assigners.readers());
+        let outcome = match command {
             Command::List => list::run(&admin, &options, console).await,
             Command::Describe | Command::Members => {
                 describe::run(&admin, command, &options, console).await
             }
             Command::Lag => lag::run(&admin, &options, console).await,
             Command::RemoveMembers => remove::run(&admin, &options, console).await,
-        }
+            Command::ResetOffsets => reset::run(&admin, &options, console).await,
+            Command::DeleteOffsets => delete::offsets(&admin, &options, console).await,
+            Command::Delete => delete::groups(&admin, &options, console).await,
+        };
+        Ok(outcome?)
     });
     match done {
         Ok(outcome) => Ok(outcome),
-        Err(error) if is_usage(&error) => Err(UsageError::Other(error.to_string())),
-        Err(error) => Ok(told(console, &error)),
+        Err(ReachError::Usage(problem)) => Err(UsageError::Other(problem)),
+        Err(ReachError::Admin(error)) if is_usage(&error) => {
+            Err(UsageError::Other(error.to_string()))
+        }
+        Err(ReachError::Admin(error)) => Ok(told(console, &error)),
     }
-}
-
-async fn connect(options: &Options, assigners: &Assigners) -> Result<Admin, AdminError> {
-    let client = ClientOptions::new(&*options.bootstrap_server)
-        .client_id("kafka-group-cli")
-        .api_timeout(options.timeout)
-        .request_timeout(options.timeout);
-    Ok(Admin::connect(client).await?.knowing(assigners.readers()))
 }
 
 /// Describes each group that is asked for; what is wrong with the others is said.
@@ -145,3 +163,6 @@ fn worse(one: Outcome, other: Outcome) -> Outcome {
 fn one_line(error: &AdminError) -> String {
     printable(&error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::Value;
 
 use super::show::{cell, cell_or_none, hex, seconds};
 use crate::admin::{
-    Content, GroupDescription, MemberDescription, MemberMetadata, PlanWords,
+    Content, GroupDescription, GroupType, MemberDescription, MemberMetadata, PlanWords,
     SubscriptionDescription,
 };
 use crate::cli::partitions::in_words;
@@ -43,7 +45,7 @@ pub(super) fn members(groups: &[GroupDescription], several: bool) -> Table {
     table
 }
 
-fn count(member: &MemberDescription) -> String {
+pub(super) fn count(member: &MemberDescription) -> String {
     match &member.assignment {
         Content::Nothing => "0".to_owned(),
         Content::Read(assignment) => assignment.partitions.len().to_string(),
@@ -55,7 +57,7 @@ fn count(member: &MemberDescription) -> String {
 pub(super) fn whole(group: &GroupDescription) -> String {
     let mut text = String::new();
     // Writing to a text does not fail.
-    let _ = write!(text, "{}\n{}", head(group), having(group));
+    let _ = write!(text, "{}\n{}\n{}", head(group), being(group), having(group));
     if group.members.iter().any(|member| !matches!(member.subscription, Content::Nothing)) {
         let _ = write!(text, "\n{}", wanting(group));
     }
@@ -74,9 +76,15 @@ fn head(group: &GroupDescription) -> String {
     };
     line("group", printable(&group.group_id));
     line("state", printable(group.state.as_str()));
+    if group.group_type != GroupType::Classic {
+        line("type", printable(group.group_type.as_str()));
+    }
     line("protocol type", protocol_type);
     line("assigner", cell_or_none(group.protocol.as_deref()));
     line("coordinator", format!("broker {} at {}:{}", node.id, cell(&node.host), node.port));
+    if let Some(epoch) = group.epoch {
+        line("epoch", epoch.to_string());
+    }
     if let Some(words) = plan(group) {
         let leader =
             group.members.iter().find(|member| *words.leader == *member.member_id.as_str());
@@ -98,36 +106,46 @@ fn plan(group: &GroupDescription) -> Option<&PlanWords> {
         .max_by_key(|words| words.generation)
 }
 
-fn having(group: &GroupDescription) -> Table {
+/// Who they are, and how long they may be silent.
+fn being(group: &GroupDescription) -> Table {
     let mut table = Table::new(&[
-        ("MEMBER", Align::Left),
+        ("INSTANCE-ID", Align::Left),
+        ("MEMBER-ID", Align::Left),
         ("CLIENT-ID", Align::Left),
         ("HOST", Align::Left),
         ("RACK", Align::Left),
         ("SESSION", Align::Right),
-        ("HAS", Align::Right),
-        ("PARTITIONS", Align::Left),
+        ("REBALANCE", Align::Right),
     ]);
     for member in &group.members {
         let subscription = member.subscription.read();
         let rack = subscription.and_then(|subscription| subscription.rack.as_deref());
         let words = subscription.and_then(|subscription| subscription.words.as_ref());
-        let session = words.and_then(|words| words.session_timeout);
+        let time = |time: Option<Duration>| time.map_or_else(|| "-".to_owned(), seconds);
+        table.row(vec![
+            member.group_instance_id.as_deref().map_or_else(|| "-".to_owned(), printable),
+            printable(member.member_id.as_str()),
+            cell(&member.client_id),
+            cell(&member.client_host),
+            cell_or_none(rack),
+            time(words.and_then(|words| words.session_timeout)),
+            time(words.and_then(|words| words.rebalance_timeout)),
+        ]);
+    }
+    table
+}
+
+fn having(group: &GroupDescription) -> Table {
+    let mut table =
+        Table::new(&[("MEMBER", Align::Left), ("HAS", Align::Right), ("PARTITIONS", Align::Left)]);
+    for member in &group.members {
         let partitions = match &member.assignment {
             Content::Nothing => String::new(),
             Content::Read(assignment) => in_words(&assignment.partitions),
             Content::Foreign(bytes) => cell(&hex(bytes)),
             Content::Unreadable { bytes, why } => format!("{} ({why})", cell(&hex(bytes))),
         };
-        table.row(vec![
-            printable(member.name()),
-            cell(&member.client_id),
-            cell(&member.client_host),
-            cell_or_none(rack),
-            session.map_or_else(|| "-".to_owned(), seconds),
-            count(member),
-            partitions,
-        ]);
+        table.row(vec![printable(member.name()), count(member), partitions]);
     }
     table
 }
@@ -142,7 +160,7 @@ fn wanting(group: &GroupDescription) -> Table {
         let (topics, metadata) = match &member.subscription {
             Content::Nothing => ("-".to_owned(), "-".to_owned()),
             Content::Read(subscription) => {
-                (cell(&subscription.topics.join(", ")), told_in_cell(subscription))
+                (cell(&subscribed(subscription)), told_in_cell(subscription))
             }
             Content::Foreign(bytes) => ("-".to_owned(), cell(&hex(bytes))),
             Content::Unreadable { bytes, why } => (format!("({why})"), cell(&hex(bytes))),
@@ -150,6 +168,15 @@ fn wanting(group: &GroupDescription) -> Table {
         table.row(vec![printable(member.name()), topics, metadata]);
     }
     table
+}
+
+fn subscribed(subscription: &SubscriptionDescription) -> String {
+    let topics = subscription.topics.join(", ");
+    match &subscription.pattern {
+        Some(pattern) if topics.is_empty() => format!("/{pattern}/"),
+        Some(pattern) => format!("{topics}, /{pattern}/"),
+        None => topics,
+    }
 }
 
 /// What a member told, in a few words; user data of other clients as bytes.
@@ -199,12 +226,24 @@ pub(super) fn members_line(group: &GroupDescription) -> MembersLine<'_> {
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     group: &'a str,
+    #[serde(rename = "type")]
+    group_type: &'a str,
     state: &'a str,
+    epoch: Option<i32>,
     protocol_type: &'a str,
     assigner: Option<&'a str>,
     coordinator: Broker<'a>,
     plan: Option<Plan<'a>>,
-    members: Vec<Member<'a>>,
+    members: Members<'a>,
+}
+
+/// Members, of which one at a time is made ready to be written: there may be thousands.
+struct Members<'a>(&'a [MemberDescription]);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(member))
+    }
 }
 
 #[derive(Serialize)]
@@ -238,10 +277,11 @@ struct Member<'a> {
     process: Option<&'a str>,
     session_timeout_ms: Option<u64>,
     rebalance_timeout_ms: Option<u64>,
-    subscribes: Option<Vec<&'a str>>,
-    owned: Option<BTreeMap<&'a str, &'a [i32]>>,
+    subscribes: Option<Topics<'a>>,
+    pattern: Option<&'a str>,
+    owned: Option<ByTopic<'a>>,
     metadata: Option<Value>,
-    partitions: Option<BTreeMap<&'a str, &'a [i32]>>,
+    partitions: Option<ByTopic<'a>>,
     /// What could not be read, by what it is.
     unread: BTreeMap<&'static str, String>,
 }
@@ -256,19 +296,21 @@ pub(super) fn line(group: &GroupDescription) -> Line<'_> {
     let node = &group.coordinator;
     Line {
         group: &group.group_id,
+        group_type: group.group_type.as_str(),
         state: group.state.as_str(),
+        epoch: group.epoch,
         protocol_type: &group.protocol_type,
         assigner: group.protocol.as_deref(),
         coordinator: Broker { id: node.id.0, host: &node.host, port: node.port },
         plan,
-        members: group.members.iter().map(member).collect(),
+        members: Members(&group.members),
     }
 }
 
 fn member(member: &MemberDescription) -> Member<'_> {
     let subscription = member.subscription.read();
     let words = subscription.and_then(|subscription| subscription.words.as_ref());
-    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     Member {
         instance_id: member.group_instance_id.as_deref(),
         member_id: member.member_id.as_str(),
@@ -278,17 +320,31 @@ fn member(member: &MemberDescription) -> Member<'_> {
         process: words.and_then(|words| words.process.as_deref()),
         session_timeout_ms: words.and_then(|words| words.session_timeout).map(millis),
         rebalance_timeout_ms: words.and_then(|words| words.rebalance_timeout).map(millis),
-        subscribes: subscription
-            .map(|subscription| subscription.topics.iter().map(AsRef::as_ref).collect()),
-        owned: subscription.map(|subscription| by_topic(&subscription.owned)),
+        subscribes: subscription.map(|subscription| Topics(&subscription.topics)),
+        pattern: subscription.and_then(|subscription| subscription.pattern.as_deref()),
+        owned: subscription.map(|subscription| ByTopic(&subscription.owned)),
         metadata: subscription.and_then(|subscription| told(subscription.metadata.as_ref()?)),
-        partitions: member.partitions().map(by_topic),
+        partitions: member.partitions().map(ByTopic),
         unread: unread(member),
     }
 }
 
-fn by_topic(partitions: &Partitions) -> BTreeMap<&str, &[i32]> {
-    partitions.by_topic().map(|(topic, numbers)| (&**topic, numbers)).collect()
+/// Topics' names.
+struct Topics<'a>(&'a [Arc<str>]);
+
+impl Serialize for Topics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|topic| &**topic))
+    }
+}
+
+/// Numbers by topic.
+struct ByTopic<'a>(&'a Partitions);
+
+impl Serialize for ByTopic<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.by_topic().map(|(topic, numbers)| (&**topic, numbers)))
+    }
 }
 
 /// What an assigner reads in what a member told.

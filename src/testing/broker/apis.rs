@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::wire::ApiKey;
 
 /// API, oldest version, newest version.
-const VERSIONS: [(ApiKey, i16, i16); 12] = [
+const VERSIONS: [(ApiKey, i16, i16); 15] = [
     (ApiKey::ListOffsets, 1, 10),
     (ApiKey::Metadata, 0, 13),
     (ApiKey::OffsetCommit, 2, 9),
@@ -18,6 +18,9 @@ const VERSIONS: [(ApiKey, i16, i16); 12] = [
     (ApiKey::DescribeGroups, 0, 6),
     (ApiKey::ListGroups, 0, 5),
     (ApiKey::ApiVersions, 0, 4),
+    (ApiKey::DeleteGroups, 0, 2),
+    (ApiKey::OffsetDelete, 0, 0),
+    (ApiKey::ConsumerGroupDescribe, 0, 1),
 ];
 
 /// The versions that a broker says it speaks.

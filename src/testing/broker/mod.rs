@@ -97,6 +97,17 @@ impl FakeCluster {
         self.shared.lock().topology.set_end_offset(topic, offset);
     }
 
+    /// Sets the offset at which all partitions of a topic start, as after records were deleted. They start at 0.
+    pub fn set_start_offset(&self, topic: &str, offset: i64) {
+        self.shared.lock().topology.set_start_offset(topic, offset);
+    }
+
+    /// Gives the record at an offset of all partitions of a topic a time, in milliseconds since 1970: whoever asks for
+    /// that time, or one after the record before it, is told its offset. Other records have none.
+    pub fn set_time(&self, topic: &str, millis: i64, offset: i64) {
+        self.shared.lock().topology.set_time(topic, millis, offset);
+    }
+
     /// Decides what becomes of the next `requests` of an API. A later call waits until those are through.
     pub fn control(
         &self,

@@ -18,12 +18,22 @@ pub(super) struct Topology {
 }
 
 /// A topic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FakeTopic {
     /// Another one when the topic was deleted and created again.
     pub(super) id: u64,
     pub(super) partitions: i32,
+    pub(super) start_offset: i64,
     pub(super) end_offset: i64,
+    /// The first offset of a time in milliseconds, of each that a test has set.
+    times: BTreeMap<i64, i64>,
+}
+
+impl FakeTopic {
+    /// The first record of a time or a later one.
+    pub(super) fn at(&self, millis: i64) -> Option<i64> {
+        self.times.range(millis..).next().map(|(_, offset)| *offset)
+    }
 }
 
 impl Topology {
@@ -61,13 +71,26 @@ impl Topology {
     /// Creates a topic, or sets the number of its partitions.
     pub(super) fn set_partitions(&mut self, name: &str, partitions: i32) {
         self.topics_so_far += 1;
-        let new = FakeTopic { id: self.topics_so_far, partitions, end_offset: 0 };
+        let (id, times) = (self.topics_so_far, BTreeMap::new());
+        let new = FakeTopic { id, partitions, start_offset: 0, end_offset: 0, times };
         self.topics.entry(name.to_owned()).or_insert(new).partitions = partitions;
     }
 
     pub(super) fn set_end_offset(&mut self, name: &str, end_offset: i64) {
         if let Some(topic) = self.topics.get_mut(name) {
             topic.end_offset = end_offset;
+        }
+    }
+
+    pub(super) fn set_start_offset(&mut self, name: &str, start_offset: i64) {
+        if let Some(topic) = self.topics.get_mut(name) {
+            topic.start_offset = start_offset;
+        }
+    }
+
+    pub(super) fn set_time(&mut self, name: &str, millis: i64, offset: i64) {
+        if let Some(topic) = self.topics.get_mut(name) {
+            topic.times.insert(millis, offset);
         }
     }
 

@@ -1,7 +1,7 @@
-//! What DescribeGroups and ListGroups tell of a group.
+//! What DescribeGroups and ListGroups tell of a group; ConsumerGroupDescribe finds none.
 
 use crate::wire::ErrorCode;
-use crate::wire::api::{DescribedGroup, DescribedMember, ListedGroup};
+use crate::wire::api::{DescribedConsumerGroup, DescribedGroup, DescribedMember, ListedGroup};
 
 use super::group::{Group, GroupState};
 use super::record::CLIENT_HOST;
@@ -16,6 +16,18 @@ pub(super) fn refused(group_id: String, error: ErrorCode) -> DescribedGroup {
         state: state.to_owned(),
         protocol_type: String::new(),
         protocol: String::new(),
+        members: Vec::new(),
+    }
+}
+
+/// The same of a group of the new protocol.
+pub(super) fn refused_consumers(group_id: String, error: ErrorCode) -> DescribedConsumerGroup {
+    DescribedConsumerGroup {
+        error,
+        group_id,
+        state: "Dead".to_owned(),
+        epoch: 0,
+        assignor: String::new(),
         members: Vec::new(),
     }
 }

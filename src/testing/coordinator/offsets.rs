@@ -1,9 +1,11 @@
 //! The offsets of a group. Whose partition it is, is never checked.
 
+use crate::subscription::Subscription;
 use crate::types::{OffsetAndMetadata, TopicPartition};
 use crate::wire::ErrorCode;
 use crate::wire::api::{
-    FetchedOffset, OffsetCommitRequest, OffsetFetchRequest, OffsetFetchResponse,
+    FetchedOffset, OffsetCommitRequest, OffsetDeleteRequest, OffsetDeleteResponse,
+    OffsetFetchRequest, OffsetFetchResponse,
 };
 
 use super::context::Context;
@@ -40,6 +42,47 @@ impl Group {
         }
         self.offsets.insert(partition.clone(), offset.clone());
         ErrorCode::None
+    }
+}
+
+/// Offsets are forgotten (KIP-496).
+impl Group {
+    /// In a group of consumers that has members, the topics that nobody subscribes to; `known` says of each partition
+    /// whether the cluster has it.
+    pub(super) fn delete_offsets(
+        &mut self,
+        request: &OffsetDeleteRequest,
+        known: &[bool],
+    ) -> OffsetDeleteResponse {
+        let is_live = self.state != GroupState::Empty;
+        if is_live && self.protocol_type.as_deref() != Some("consumer") {
+            let error = ErrorCode::NonEmptyGroup;
+            return OffsetDeleteResponse { error, ..OffsetDeleteResponse::default() };
+        }
+        let mut partitions = Vec::with_capacity(known.len());
+        for (partition, known) in request.partitions.iter().zip(known) {
+            let error = match known {
+                false => ErrorCode::UnknownTopicOrPartition,
+                true if is_live && self.subscribes_to(partition.topic()) => {
+                    ErrorCode::GroupSubscribedToTopic
+                }
+                true => {
+                    self.offsets.remove(&partition);
+                    ErrorCode::None
+                }
+            };
+            partitions.push((partition, error));
+        }
+        OffsetDeleteResponse { partitions, ..OffsetDeleteResponse::default() }
+    }
+
+    /// Also where it cannot be read what members subscribe to.
+    fn subscribes_to(&self, topic: &str) -> bool {
+        let Some(protocol) = &self.protocol else { return true };
+        self.members.values().any(|member| match Subscription::decode(member.metadata(protocol)) {
+            Ok(subscription) => subscription.topics.iter().any(|known| **known == *topic),
+            Err(_) => true,
+        })
     }
 }
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::wire::ErrorCode;
 use crate::wire::api::{
-    DescribedGroup, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, JoinGroupResponse,
-    LeaveGroupRequest, LeaveGroupResponse, ListGroupsResponse, OffsetCommitRequest,
-    OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest,
-    SyncGroupResponse,
+    DescribedConsumerGroup, DescribedGroup, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest,
+    JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, ListGroupsResponse,
+    OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest, OffsetDeleteResponse,
+    OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest, SyncGroupResponse,
 };
 
-use super::describe::refused;
+use super::describe::{refused, refused_consumers};
 
 /// A connection to the coordinator. Its requests are answered strictly in order.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -40,7 +40,11 @@ pub(crate) enum RequestBody {
     LeaveGroup(LeaveGroupRequest),
     OffsetCommit(OffsetCommitRequest),
     OffsetFetch(OffsetFetchRequest),
+    OffsetDelete(OffsetDeleteRequest),
     DescribeGroup(String),
+    /// Of the new protocol.
+    DescribeConsumerGroup(String),
+    DeleteGroup(String),
     /// Those in one of these states and of one of these types; any, if none are named.
     ListGroups {
         states: Vec<String>,
@@ -58,7 +62,10 @@ impl RequestBody {
             Self::LeaveGroup(leave) => &leave.group_id,
             Self::OffsetCommit(commit) => &commit.group_id,
             Self::OffsetFetch(fetch) => &fetch.group_id,
-            Self::DescribeGroup(group_id) => group_id,
+            Self::OffsetDelete(delete) => &delete.group_id,
+            Self::DescribeGroup(group_id)
+            | Self::DescribeConsumerGroup(group_id)
+            | Self::DeleteGroup(group_id) => group_id,
             Self::ListGroups { .. } => return None,
         })
     }
@@ -96,6 +103,14 @@ impl RequestBody {
             Self::DescribeGroup(group_id) => {
                 ResponseBody::DescribeGroup(refused(group_id.clone(), error))
             }
+            Self::OffsetDelete(_) => ResponseBody::OffsetDelete(OffsetDeleteResponse {
+                error,
+                ..OffsetDeleteResponse::default()
+            }),
+            Self::DescribeConsumerGroup(group_id) => {
+                ResponseBody::DescribeConsumerGroup(refused_consumers(group_id.clone(), error))
+            }
+            Self::DeleteGroup(group_id) => ResponseBody::DeleteGroup(group_id.clone(), error),
             Self::ListGroups { .. } => ResponseBody::ListGroups(ListGroupsResponse {
                 error,
                 ..ListGroupsResponse::default()
@@ -121,6 +136,9 @@ pub(crate) enum ResponseBody {
     LeaveGroup(LeaveGroupResponse),
     OffsetCommit(OffsetCommitResponse),
     OffsetFetch(OffsetFetchResponse),
+    OffsetDelete(OffsetDeleteResponse),
     DescribeGroup(DescribedGroup),
+    DescribeConsumerGroup(DescribedConsumerGroup),
+    DeleteGroup(String, ErrorCode),
     ListGroups(ListGroupsResponse),
 }

@@ -6,11 +6,12 @@ use crate::types::TopicPartition;
 use crate::wire::ErrorCode;
 use crate::wire::api::{
     HeartbeatResponse, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse,
-    ListGroupsResponse, OffsetCommitRequest, OffsetCommitResponse,
+    ListGroupsResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest,
+    OffsetDeleteResponse,
 };
 
 use super::context::{Caller, Parked};
-use super::group::Group;
+use super::group::{Group, GroupState};
 use super::request::{CoordinatorRequest, CoordinatorResponse, RequestBody, ResponseBody};
 use super::{FakeCoordinator, describe, leave, offsets};
 
@@ -61,6 +62,14 @@ impl FakeCoordinator {
                 let unknown = || describe::unknown(group_id, caller.version);
                 ResponseBody::DescribeGroup(self.describe(group_id).unwrap_or_else(unknown))
             }
+            // All groups here are of the classic protocol.
+            RequestBody::DescribeConsumerGroup(_) => body.refused(ErrorCode::GroupIdNotFound),
+            RequestBody::OffsetDelete(delete) => {
+                ResponseBody::OffsetDelete(self.delete_offsets(delete))
+            }
+            RequestBody::DeleteGroup(group_id) => {
+                ResponseBody::DeleteGroup(group_id.clone(), self.delete(group_id))
+            }
             RequestBody::ListGroups { states, types } => {
                 ResponseBody::ListGroups(self.list(states, types))
             }
@@ -78,6 +87,27 @@ impl FakeCoordinator {
         let groups = groups
             .filter(|group| matches(states, &group.state) && matches(types, &group.group_type));
         ListGroupsResponse { groups: groups.collect(), ..ListGroupsResponse::default() }
+    }
+
+    /// Nobody may be in it.
+    fn delete(&mut self, group_id: &str) -> ErrorCode {
+        match self.groups.get(group_id) {
+            None => ErrorCode::GroupIdNotFound,
+            Some(group) if group.state != GroupState::Empty => ErrorCode::NonEmptyGroup,
+            Some(_) => {
+                self.groups.remove(group_id);
+                ErrorCode::None
+            }
+        }
+    }
+
+    fn delete_offsets(&mut self, request: &OffsetDeleteRequest) -> OffsetDeleteResponse {
+        let known: Vec<bool> = request.partitions.iter().map(|one| self.knows(&one)).collect();
+        let Some(group) = self.groups.get_mut(&request.group_id) else {
+            let error = ErrorCode::GroupIdNotFound;
+            return OffsetDeleteResponse { error, ..OffsetDeleteResponse::default() };
+        };
+        group.delete_offsets(request, &known)
     }
 
     fn leave(&mut self, now: Instant, request: &LeaveGroupRequest) -> LeaveGroupResponse {

@@ -39,6 +39,8 @@ pub(crate) enum OffsetAt {
     Earliest,
     /// Behind its last record.
     Latest,
+    /// The first record of this time or a later one, in milliseconds since 1970; none if there is none.
+    Time(i64),
 }
 
 /// Where they are.
@@ -53,17 +55,18 @@ pub(crate) struct ListOffsetsResponse {
 pub(crate) struct ListedOffset {
     pub(crate) partition: TopicPartition,
     pub(crate) error: ErrorCode,
-    /// None on errors.
+    /// None on errors, and where no record has the time.
     pub(crate) offset: Option<i64>,
     pub(crate) leader_epoch: Option<i32>,
 }
 
 impl OffsetAt {
-    /// As it is written: times that no record has.
+    /// As it is written: the ends are times that no record has.
     fn timestamp(self) -> i64 {
         match self {
             Self::Earliest => -2,
             Self::Latest => -1,
+            Self::Time(millis) => millis.max(0),
         }
     }
 }

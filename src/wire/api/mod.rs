@@ -1,6 +1,8 @@
 //! One file an API, with what each version added at its head.
 
 mod api_versions;
+mod consumer_group_describe;
+mod delete_groups;
 mod describe_groups;
 mod find_coordinator;
 mod heartbeat;
@@ -10,6 +12,7 @@ mod list_groups;
 mod list_offsets;
 mod metadata;
 mod offset_commit;
+mod offset_delete;
 mod offset_fetch;
 mod sync_group;
 
@@ -23,6 +26,10 @@ use super::{ErrorCode, Layout, ReadError, Reader};
 use crate::types::{GroupInstanceId, MemberId, TopicPartition};
 
 pub(crate) use api_versions::{ApiRange, ApiVersionsRequest, ApiVersionsResponse};
+pub(crate) use consumer_group_describe::{
+    ConsumerGroupDescribeRequest, DescribedConsumer, DescribedConsumerGroup,
+};
+pub(crate) use delete_groups::DeleteGroupsRequest;
 pub(crate) use describe_groups::{DescribeGroupsRequest, DescribedGroup, DescribedMember};
 pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
@@ -32,11 +39,13 @@ pub(crate) use list_groups::{ListGroupsRequest, ListedGroup};
 pub(crate) use list_offsets::{ListOffsetsRequest, ListedOffset, OffsetAt};
 pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, TopicMetadata};
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
+pub(crate) use offset_delete::OffsetDeleteRequest;
 pub(crate) use offset_fetch::OffsetFetchRequest;
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 // What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {
+    consumer_group_describe::ConsumerGroupDescribeResponse, delete_groups::DeleteGroupsResponse,
     describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
     list_offsets::ListOffsetsResponse, metadata::TopicId,
 };
@@ -44,6 +53,7 @@ pub(crate) use {
 pub(crate) use {
     leave_group::MemberLeft,
     list_groups::ListGroupsResponse,
+    offset_delete::OffsetDeleteResponse,
     offset_fetch::{FetchedOffset, OffsetFetchResponse},
 };
 

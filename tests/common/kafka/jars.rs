@@ -14,23 +14,33 @@ use crate::common::wait;
 /// How long one process may fetch while another one waits for it.
 const FETCH: Duration = Duration::from_secs(600);
 
-/// The folder of the jars of the version under test. It exists only when it is complete.
+/// The folder of the jars of the version under test.
 pub(crate) fn libs() -> Result<PathBuf, String> {
+    fetched("libs", "pom.xml")
+}
+
+/// The folder of Kafka's command line tools, which need [`libs`] beside them.
+pub(crate) fn tools() -> Result<PathBuf, String> {
+    fetched("tools", "tools.xml")
+}
+
+/// A folder of jars that Maven fetches. It exists only when it is complete.
+fn fetched(name: &str, pom: &str) -> Result<PathBuf, String> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _fetching = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
 
     check_java()?;
     let version = source::version();
     let folder = run::home().join(&version);
-    let libs = folder.join("libs");
-    if !libs.is_dir() {
+    let jars = folder.join(name);
+    if !jars.is_dir() {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let lock = Lock::take(folder.join("lock"), &libs)?;
+        let lock = Lock::take(folder.join("lock"), &jars)?;
         if lock.is_some() {
-            fetch(&version, &folder, &libs)?;
+            fetch(&version, pom, &folder, &jars)?;
         }
     }
-    Ok(libs)
+    Ok(jars)
 }
 
 /// A process at a time fetches; a lock whose process has gone is taken over.
@@ -38,9 +48,9 @@ struct Lock(PathBuf);
 
 impl Lock {
     /// `None` where another process has fetched the jars meanwhile.
-    fn take(path: PathBuf, libs: &Path) -> Result<Option<Self>, String> {
+    fn take(path: PathBuf, jars: &Path) -> Result<Option<Self>, String> {
         let taken = wait::poll(FETCH, || {
-            if libs.is_dir() {
+            if jars.is_dir() {
                 return Some(false);
             }
             match fs::File::create_new(&path) {
@@ -80,16 +90,13 @@ fn holder_has_gone(lock: &Path) -> bool {
 }
 
 /// Fetches into a folder of its own, which gets its name when it is complete.
-fn fetch(version: &str, folder: &Path, libs: &Path) -> Result<(), String> {
-    let partial = folder.join(format!("libs.{}", process::id()));
+fn fetch(version: &str, pom: &str, folder: &Path, jars: &Path) -> Result<(), String> {
+    let partial = folder.join(format!("jars.{}", process::id()));
+    let poms = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/common/kafka");
     let output = Command::new("mvn")
         .env_remove("JAVA_TOOL_OPTIONS")
-        .args([
-            "-q",
-            "-B",
-            "-f",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/kafka/pom.xml"),
-        ])
+        .args(["-q", "-B", "-f"])
+        .arg(poms.join(pom))
         .arg("dependency:copy-dependencies")
         .arg(format!("-DoutputDirectory={}", partial.display()))
         .arg(format!("-Dkafka.version={version}"))
@@ -103,8 +110,8 @@ fn fetch(version: &str, folder: &Path, libs: &Path) -> Result<(), String> {
             String::from_utf8_lossy(&output.stdout)
         ));
     }
-    match fs::rename(&partial, libs) {
-        Err(error) if !libs.is_dir() => Err(format!("{}: {error}", libs.display())),
+    match fs::rename(&partial, jars) {
+        Err(error) if !jars.is_dir() => Err(format!("{}: {error}", jars.display())),
         _ => Ok(()),
     }
 }

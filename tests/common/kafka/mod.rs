@@ -19,7 +19,7 @@ use std::{sync::OnceLock, time::Duration};
 pub(crate) use admin::{Admin, Operation, Resource};
 use cluster::Cluster;
 use docker::Containers;
-pub(crate) use jars::libs;
+pub(crate) use jars::{libs, tools};
 pub(crate) use run::log_file;
 pub(crate) use settings::Settings;
 use source::Source;

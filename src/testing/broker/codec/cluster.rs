@@ -228,7 +228,7 @@ fn find_coordinator(
     FindCoordinatorResponse::default().with_coordinators(coordinators.collect())
 }
 
-/// A partition starts at 0 and ends where the test says; no record has a time.
+/// A partition starts and ends where the test says; records have the times that it says.
 fn list_offsets(
     request: &ListOffsetsRequest,
     topology: &Topology,
@@ -241,11 +241,10 @@ fn list_offsets(
             let response = ListOffsetsPartitionResponse::default().with_partition_index(number);
             let known = topic.is_some_and(|topic| (0..topic.partitions).contains(&number));
             let error = if known { error } else { ErrorCode::UnknownTopicOrPartition };
-            let end = topic.map_or(-1, |topic| topic.end_offset);
-            let offset = match partition.timestamp {
-                _ if !error.is_none() => -1,
-                -2 => 0,
-                -1 => end,
+            let offset = match (topic, partition.timestamp) {
+                (Some(topic), -2) if error.is_none() => topic.start_offset,
+                (Some(topic), -1) if error.is_none() => topic.end_offset,
+                (Some(topic), millis) if error.is_none() => topic.at(millis).unwrap_or(-1),
                 _ => -1,
             };
             response.with_error_code(error.number()).with_timestamp(-1).with_offset(offset)

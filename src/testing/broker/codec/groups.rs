@@ -1,6 +1,8 @@
-//! DescribeGroups and ListGroups.
+//! DescribeGroups, ConsumerGroupDescribe, ListGroups and DeleteGroups.
 
 use bytes::Bytes;
+use kafka_protocol::messages::consumer_group_describe_response::DescribedGroup as ConsumerGroup;
+use kafka_protocol::messages::delete_groups_response::DeletableGroupResult;
 use kafka_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
 use kafka_protocol::messages::list_groups_response::ListedGroup;
 use kafka_protocol::messages::{self, GroupId};
@@ -46,6 +48,53 @@ fn described_group(version: i16, group: &api::DescribedGroup) -> DescribedGroup 
         .with_protocol_type(text(group.protocol_type.as_str()))
         .with_protocol_data(text(group.protocol.as_str()))
         .with_members(members.collect())
+}
+
+pub(super) fn describe_consumers(
+    version: i16,
+    body: &mut Bytes,
+) -> Result<Vec<RequestBody>, Malformed> {
+    let message: messages::ConsumerGroupDescribeRequest = read(version, body)?;
+    let groups = message.group_ids.iter();
+    Ok(groups.map(|id| RequestBody::DescribeConsumerGroup(group(id))).collect())
+}
+
+/// Such a group there is none, so there is nothing but an error.
+pub(super) fn described_consumers(
+    version: i16,
+    answers: &[(RequestBody, ResponseBody)],
+) -> Result<Bytes, Malformed> {
+    let groups = answers.iter().filter_map(|(_, answer)| match answer {
+        ResponseBody::DescribeConsumerGroup(group) => Some(
+            ConsumerGroup::default()
+                .with_error_code(group.error.number())
+                .with_group_id(GroupId(text(group.group_id.as_str())))
+                .with_group_state(text(group.state.as_str())),
+        ),
+        _ => None,
+    });
+    let message = messages::ConsumerGroupDescribeResponse::default();
+    write(version, &message.with_groups(groups.collect()))
+}
+
+pub(super) fn delete(version: i16, body: &mut Bytes) -> Result<Vec<RequestBody>, Malformed> {
+    let message: messages::DeleteGroupsRequest = read(version, body)?;
+    Ok(message.groups_names.iter().map(|id| RequestBody::DeleteGroup(group(id))).collect())
+}
+
+pub(super) fn deleted(
+    version: i16,
+    answers: &[(RequestBody, ResponseBody)],
+) -> Result<Bytes, Malformed> {
+    let groups = answers.iter().filter_map(|(_, answer)| match answer {
+        ResponseBody::DeleteGroup(group_id, error) => Some(
+            DeletableGroupResult::default()
+                .with_group_id(GroupId(text(group_id.as_str())))
+                .with_error_code(error.number()),
+        ),
+        _ => None,
+    });
+    write(version, &messages::DeleteGroupsResponse::default().with_results(groups.collect()))
 }
 
 pub(super) fn list(version: i16, body: &mut Bytes) -> Result<RequestBody, Malformed> {

@@ -41,6 +41,11 @@ pub(super) fn decode(api: ApiKey, version: i16, body: &mut Bytes) -> Result<Deco
         ApiKey::OffsetFetch => Decoded::Coordinator(offsets::fetch(version, body)?),
         ApiKey::DescribeGroups => Decoded::Coordinator(groups::describe(version, body)?),
         ApiKey::ListGroups => Decoded::Coordinator(vec![groups::list(version, body)?]),
+        ApiKey::ConsumerGroupDescribe => {
+            Decoded::Coordinator(groups::describe_consumers(version, body)?)
+        }
+        ApiKey::DeleteGroups => Decoded::Coordinator(groups::delete(version, body)?),
+        ApiKey::OffsetDelete => Decoded::Coordinator(vec![offsets::delete(version, body)?]),
         _ => Decoded::Cluster(cluster::decode(api, version, body)?),
     })
 }
@@ -59,6 +64,11 @@ pub(super) fn encode(
         Some((_, ResponseBody::ListGroups(listed))) => groups::listed(version, listed),
         Some((_, ResponseBody::OffsetFetch(_))) => offsets::fetched(version, answers),
         Some((_, ResponseBody::DescribeGroup(_))) => groups::described(version, answers),
+        Some((_, ResponseBody::DescribeConsumerGroup(_))) => {
+            groups::described_consumers(version, answers)
+        }
+        Some((_, ResponseBody::DeleteGroup(..))) => groups::deleted(version, answers),
+        Some((_, ResponseBody::OffsetDelete(deleted))) => offsets::deleted(version, deleted),
         None => Err(Malformed),
     }
 }

@@ -1,8 +1,11 @@
-//! OffsetCommit and OffsetFetch.
+//! OffsetCommit, OffsetFetch and OffsetDelete.
 
 use bytes::Bytes;
 use kafka_protocol::messages::offset_commit_response::{
     OffsetCommitResponsePartition, OffsetCommitResponseTopic,
+};
+use kafka_protocol::messages::offset_delete_response::{
+    OffsetDeleteResponsePartition, OffsetDeleteResponseTopic,
 };
 use kafka_protocol::messages::offset_fetch_response::{
     OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions,
@@ -15,8 +18,8 @@ use super::{Decoded, Malformed, instance_id, member_id, read, text, write};
 use crate::testing::coordinator::{RequestBody, ResponseBody};
 use crate::types::{Generation, OffsetAndMetadata, Offsets, Partitions, TopicPartition};
 use crate::wire::api::{
-    FetchedOffset, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest,
-    OffsetFetchResponse,
+    FetchedOffset, OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest,
+    OffsetDeleteResponse, OffsetFetchRequest, OffsetFetchResponse,
 };
 
 pub(super) fn commit(version: i16, body: &mut Bytes) -> Result<Decoded, Malformed> {
@@ -72,6 +75,34 @@ pub(super) fn committed(
         }
     }
     write(version, &messages::OffsetCommitResponse::default().with_topics(topics))
+}
+
+pub(super) fn delete(version: i16, body: &mut Bytes) -> Result<RequestBody, Malformed> {
+    let message: messages::OffsetDeleteRequest = read(version, body)?;
+    let partitions = message.topics.iter().flat_map(|topic| {
+        let numbers = topic.partitions.iter();
+        numbers.map(|one| TopicPartition::new(topic.name.as_str(), one.partition_index))
+    });
+    let (group_id, partitions) = (group(&message.group_id), partitions.collect());
+    Ok(RequestBody::OffsetDelete(OffsetDeleteRequest { group_id, partitions }))
+}
+
+pub(super) fn deleted(version: i16, deleted: &OffsetDeleteResponse) -> Result<Bytes, Malformed> {
+    let mut topics: Vec<OffsetDeleteResponseTopic> = Vec::new();
+    for (partition, error) in &deleted.partitions {
+        if topics.last().is_none_or(|topic| topic.name.as_str() != partition.topic()) {
+            topics.push(OffsetDeleteResponseTopic::default().with_name(name(partition)));
+        }
+        if let Some(topic) = topics.last_mut() {
+            topic.partitions.push(
+                OffsetDeleteResponsePartition::default()
+                    .with_partition_index(partition.partition())
+                    .with_error_code(error.number()),
+            );
+        }
+    }
+    let message = messages::OffsetDeleteResponse::default();
+    write(version, &message.with_error_code(deleted.error.number()).with_topics(topics))
 }
 
 pub(super) fn fetch(version: i16, body: &mut Bytes) -> Result<Vec<RequestBody>, Malformed> {

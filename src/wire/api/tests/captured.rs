@@ -84,6 +84,11 @@ fn answer_of(api: ApiKey, version: i16, rest: Reader) -> Result<(), ReadError> {
         ApiKey::DescribeGroups => read_response::<DescribeGroupsRequest>(version, rest).map(drop),
         ApiKey::ListGroups => read_response::<ListGroupsRequest>(version, rest).map(drop),
         ApiKey::ApiVersions => read_response::<ApiVersionsRequest>(version, rest).map(drop),
+        ApiKey::DeleteGroups => read_response::<DeleteGroupsRequest>(version, rest).map(drop),
+        ApiKey::OffsetDelete => read_response::<OffsetDeleteRequest>(version, rest).map(drop),
+        ApiKey::ConsumerGroupDescribe => {
+            read_response::<ConsumerGroupDescribeRequest>(version, rest).map(drop)
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{
-    JoinGroupRequest as TheirJoin, LeaveGroupRequest as TheirLeave,
-    ListOffsetsRequest as TheirOffsets, MetadataRequest as TheirMetadata,
-    OffsetCommitRequest as TheirCommit, OffsetFetchRequest as TheirFetch,
+    DeleteGroupsRequest as TheirDelete, JoinGroupRequest as TheirJoin,
+    LeaveGroupRequest as TheirLeave, ListOffsetsRequest as TheirOffsets,
+    MetadataRequest as TheirMetadata, OffsetCommitRequest as TheirCommit,
+    OffsetDeleteRequest as TheirOffsetDelete, OffsetFetchRequest as TheirFetch,
 };
 use kafka_protocol::protocol::Decodable;
 
@@ -115,10 +116,16 @@ fn offsets(read_committed: bool) -> ListOffsetsRequest {
         partitions: vec![
             at("a", 0, OffsetAt::Earliest),
             at("b", 1, OffsetAt::Latest),
-            at("a", 2, OffsetAt::Latest),
+            at("a", 2, OffsetAt::Time(1_700_000_000_000)),
+            at("a", 3, OffsetAt::Time(-7)),
         ],
         timeout: Duration::from_secs(30),
     }
+}
+
+fn delete_offsets() -> OffsetDeleteRequest {
+    let partitions = [("b", 0), ("a", 1), ("a", 0)].into_iter().collect();
+    OffsetDeleteRequest { group_id: "g".to_owned(), partitions }
 }
 
 #[test]
@@ -136,6 +143,9 @@ fn what_a_dynamic_member_sends_is_encoded_in_every_version() {
     encodes_in_every_version(&offsets(false));
     encodes_in_every_version(&DescribeGroupsRequest { group_ids: vec!["g".to_owned()] });
     encodes_in_every_version(&ListGroupsRequest);
+    encodes_in_every_version(&DeleteGroupsRequest { group_ids: vec!["g".to_owned()] });
+    encodes_in_every_version(&delete_offsets());
+    encodes_in_every_version(&ConsumerGroupDescribeRequest { group_ids: vec!["g".to_owned()] });
 }
 
 #[test]
@@ -236,11 +246,25 @@ fn an_offset_fetch_asks_by_name_or_for_everything_and_is_stable_where_it_can() {
 }
 
 #[test]
+fn groups_and_offsets_are_deleted_by_name() {
+    let groups = DeleteGroupsRequest { group_ids: vec!["g".to_owned(), "h".to_owned()] };
+    let theirs: TheirDelete = decoded(&groups, 2);
+    assert_eq!(theirs.groups_names.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["g", "h"]);
+    let theirs: TheirOffsetDelete = decoded(&delete_offsets(), 0);
+    let named: Vec<_> = theirs
+        .topics
+        .iter()
+        .flat_map(|topic| topic.partitions.iter().map(|one| (&**topic.name, one.partition_index)))
+        .collect();
+    assert_eq!(named, [("a", 0), ("a", 1), ("b", 0)]);
+}
+
+#[test]
 fn list_offsets_asks_as_a_client() {
     let theirs: TheirOffsets = decoded(&offsets(true), 10);
     assert_eq!((theirs.replica_id.0, theirs.isolation_level, theirs.timeout_ms), (-1, 1, 30_000));
     let times: Vec<_> =
         theirs.topics.iter().flat_map(|topic| &topic.partitions).map(|one| one.timestamp).collect();
-    assert_eq!(times, [-2, -1, -1]);
+    assert_eq!(times, [-2, 1_700_000_000_000, 0, -1]);
     assert!(encoded(&offsets(true), 1).is_err());
 }

@@ -1,6 +1,7 @@
 //! One sample an API: a random answer of the oracle's, and what we should read in it.
 
 mod cluster;
+mod consumers;
 mod groups;
 mod offsets;
 
@@ -53,6 +54,7 @@ pub(super) fn all() -> Vec<Box<dyn Sample>> {
     let mut all = groups::samples();
     all.extend(cluster::samples());
     all.extend(offsets::samples());
+    all.extend(consumers::samples());
     assert_eq!(all.len(), ApiKey::ALL.len(), "an API without samples");
     all
 }

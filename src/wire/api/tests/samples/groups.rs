@@ -1,7 +1,8 @@
-//! JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups.
+//! JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups, DeleteGroups.
 
 use std::time::Duration;
 
+use kafka_protocol::messages::delete_groups_response::DeletableGroupResult;
 use kafka_protocol::messages::describe_groups_response::{
     DescribedGroup as TheirGroup, DescribedGroupMember as TheirDescribed,
 };
@@ -9,9 +10,10 @@ use kafka_protocol::messages::join_group_response::JoinGroupResponseMember;
 use kafka_protocol::messages::leave_group_response::MemberResponse;
 use kafka_protocol::messages::list_groups_response::ListedGroup as TheirListed;
 use kafka_protocol::messages::{
-    DescribeGroupsResponse as TheirDescribe, HeartbeatResponse as TheirHeartbeat,
-    JoinGroupResponse as TheirJoin, LeaveGroupResponse as TheirLeave,
-    ListGroupsResponse as TheirList, SyncGroupResponse as TheirSync,
+    DeleteGroupsResponse as TheirDelete, DescribeGroupsResponse as TheirDescribe,
+    HeartbeatResponse as TheirHeartbeat, JoinGroupResponse as TheirJoin,
+    LeaveGroupResponse as TheirLeave, ListGroupsResponse as TheirList,
+    SyncGroupResponse as TheirSync,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -29,6 +31,7 @@ pub(super) fn samples() -> Vec<Box<dyn Sample>> {
         made::<LeaveGroupRequest, _, _>(leave_group),
         made::<DescribeGroupsRequest, _, _>(describe_groups),
         made::<ListGroupsRequest, _, _>(list_groups),
+        made::<DeleteGroupsRequest, _, _>(delete_groups),
     ]
 }
 
@@ -58,6 +61,7 @@ impl Answer for ListGroupsResponse {
 
 impl Answer for HeartbeatResponse {}
 impl Answer for DescribeGroupsResponse {}
+impl Answer for DeleteGroupsResponse {}
 
 pub(super) fn throttled(present: bool, millis: i32) -> Duration {
     Duration::from_millis(since(present, u64::try_from(millis).unwrap(), 0))
@@ -235,6 +239,21 @@ fn list_groups(version: i16, random: &mut Random) -> (TheirList, ListGroupsRespo
         throttle: throttled(version >= 1, theirs.throttle_time_ms),
         error: theirs.error_code.into(),
         groups: theirs.groups.iter().map(group).collect(),
+    };
+    (theirs, ours)
+}
+
+fn delete_groups(_version: i16, random: &mut Random) -> (TheirDelete, DeleteGroupsResponse) {
+    let mut theirs = TheirDelete::default().with_throttle_time_ms(random.millis());
+    theirs.results = random.many(|random| {
+        DeletableGroupResult::default()
+            .with_group_id(random.text().into())
+            .with_error_code(random.error())
+    });
+    let group = |group: &DeletableGroupResult| (owned(&group.group_id), group.error_code.into());
+    let ours = DeleteGroupsResponse {
+        throttle: throttled(true, theirs.throttle_time_ms),
+        groups: theirs.results.iter().map(group).collect(),
     };
     (theirs, ours)
 }

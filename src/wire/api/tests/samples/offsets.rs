@@ -1,4 +1,4 @@
-//! OffsetCommit, OffsetFetch, ListOffsets.
+//! OffsetCommit, OffsetFetch, ListOffsets, OffsetDelete.
 
 use kafka_protocol::messages::list_offsets_response::{
     ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
@@ -6,13 +6,16 @@ use kafka_protocol::messages::list_offsets_response::{
 use kafka_protocol::messages::offset_commit_response::{
     OffsetCommitResponsePartition, OffsetCommitResponseTopic,
 };
+use kafka_protocol::messages::offset_delete_response::{
+    OffsetDeleteResponsePartition, OffsetDeleteResponseTopic,
+};
 use kafka_protocol::messages::offset_fetch_response::{
     OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions,
     OffsetFetchResponseTopic, OffsetFetchResponseTopics,
 };
 use kafka_protocol::messages::{
     ListOffsetsResponse as TheirOffsets, OffsetCommitResponse as TheirCommit,
-    OffsetFetchResponse as TheirFetch, TopicName,
+    OffsetDeleteResponse as TheirDelete, OffsetFetchResponse as TheirFetch, TopicName,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -28,12 +31,19 @@ pub(super) fn samples() -> Vec<Box<dyn Sample>> {
         made::<OffsetCommitRequest, _, _>(offset_commit),
         made::<OffsetFetchRequest, _, _>(offset_fetch),
         made::<ListOffsetsRequest, _, _>(list_offsets),
+        made::<OffsetDeleteRequest, _, _>(offset_delete),
     ]
 }
 
 impl Answer for OffsetCommitResponse {}
 impl Answer for OffsetFetchResponse {}
 impl Answer for ListOffsetsResponse {}
+
+impl Answer for OffsetDeleteResponse {
+    fn error(&self) -> ErrorCode {
+        self.error
+    }
+}
 
 fn partition_of(topic: &TopicName, partition: i32) -> TopicPartition {
     TopicPartition::new(topic.as_str(), partition)
@@ -177,6 +187,33 @@ fn list_offsets(version: i16, random: &mut Random) -> (TheirOffsets, ListOffsets
     });
     let ours = ListOffsetsResponse {
         throttle: throttled(version >= 2, theirs.throttle_time_ms),
+        partitions: partitions.collect(),
+    };
+    (theirs, ours)
+}
+
+fn offset_delete(_version: i16, random: &mut Random) -> (TheirDelete, OffsetDeleteResponse) {
+    let theirs = TheirDelete::default()
+        .with_error_code(random.error())
+        .with_throttle_time_ms(random.millis())
+        .with_topics(random.many(|random| {
+            OffsetDeleteResponseTopic::default().with_name(random.text().into()).with_partitions(
+                random.many(|random| {
+                    OffsetDeleteResponsePartition::default()
+                        .with_partition_index(random.i32())
+                        .with_error_code(random.error())
+                }),
+            )
+        }));
+    let partitions = theirs.topics.iter().flat_map(|topic| {
+        let partition = |partition: &OffsetDeleteResponsePartition| {
+            (partition_of(&topic.name, partition.partition_index), partition.error_code.into())
+        };
+        topic.partitions.iter().map(partition)
+    });
+    let ours = OffsetDeleteResponse {
+        throttle: throttled(true, theirs.throttle_time_ms),
+        error: theirs.error_code.into(),
         partitions: partitions.collect(),
     };
     (theirs, ours)

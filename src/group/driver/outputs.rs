@@ -110,6 +110,7 @@ impl<P: Hosted> Driver<P> {
                 holder: None,
             },
             Ended::Refused { api, code } => self.report.refusal(api, code),
+            Ended::Denied { message } => Error::Authentication(message),
             Ended::NoCommonProtocol => Error::NoCommonProtocol {
                 group: group(),
                 protocol_type: self.protocol.protocol_type().to_owned(),

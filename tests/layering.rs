@@ -3,7 +3,7 @@
 //! ```text
 //! types ─ wire ─ error ─┬─ protocol ─┬─ membership ────────┬─ group ─┬─ consumer
 //!                       │            └─ assign ─ subscription ─┘      ├─ pool, election
-//!                       └─ transport ─ client ─────────────────┘      └─ admin ─ cli
+//!            security ──┴─ transport ─ client ─────────────────┘      └─ admin ─ cli
 //! ```
 
 use std::{

@@ -37,7 +37,10 @@ mod secret;
     expect(dead_code, reason = "carried only to be refused")
 )]
 mod tls;
-#[cfg_attr(not(feature = "sasl"), expect(dead_code, reason = "carried only to be refused"))]
+#[cfg_attr(
+    not(any(feature = "sasl", feature = "consumer")),
+    expect(dead_code, reason = "carried only to be refused")
+)]
 mod token;
 
 #[cfg(feature = "sasl")]

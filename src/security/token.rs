@@ -12,6 +12,26 @@ use super::Secret;
 ///
 /// Asked for one token at a time, in the client's own thread, whose runtime has I/O and timers: do not block it. What
 /// takes longer than `socket.connection.setup.timeout.ms` is given up, and asked for again by the next connection.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+///
+/// use kafka_group::security::{Sasl, Security, Tls, Token, TokenProvider};
+///
+/// struct FromFile(std::path::PathBuf);
+///
+/// #[async_trait::async_trait]
+/// impl TokenProvider for FromFile {
+///     async fn token(&self) -> Result<Token, Box<dyn std::error::Error + Send + Sync>> {
+///         let token = std::fs::read_to_string(&self.0)?;
+///         Ok(Token::new(token.trim(), SystemTime::now() + Duration::from_secs(600)))
+///     }
+/// }
+///
+/// let tokens = Sasl::oauth_bearer(FromFile("/run/token".into()));
+/// let security = Security::sasl_ssl(Tls::system_roots(), tokens);
+/// # drop(security);
+/// ```
 #[async_trait]
 pub trait TokenProvider: Send + Sync + 'static {
     /// A token that is good now. The error is told to whoever wanted to connect: it must hold no secret.

@@ -4,10 +4,11 @@ mod looking;
 #[cfg(feature = "rdkafka-ssl")]
 mod reading;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kafka_group::security::{Sasl, Security, Tls};
 use kafka_group::{ApiKey, Error, GroupMemberBuilder};
+use tokio::time::Instant;
 
 use crate::common::kafka::{Listener, Operation, Resource, Secure};
 use crate::common::{own_cluster, unique};
@@ -65,7 +66,7 @@ fn secured(secure: &Secure, at: Listener, group: &str, topic: &str) -> GroupMemb
 /// How it fails to join, and that it does so at once.
 fn refused(builder: GroupMemberBuilder) -> String {
     let begun = Instant::now();
-    let error = App::try_start(builder).err().expect("it is not let in");
+    let error = App::try_start(builder).expect_err("it is not let in");
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(5), "{took:?}: {error}");
     assert!(matches!(error, Error::Authentication(_) | Error::Unreachable(_)), "{error:?}");

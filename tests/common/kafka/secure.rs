@@ -63,7 +63,7 @@ impl Secure {
         let properties = fs::read_to_string(format!("{COMPOSE}/secure.properties"));
         let mut settings = Settings::new(1)
             .file(&properties.map_err(|error| error.to_string())?)
-            .environment("KAFKA_SECRETS", &secrets.path().display().to_string())
+            .environment("SECRETS", &secrets.path().display().to_string())
             .set("allow.everyone.if.no.acl.found", "false")
             .set("super.users", "User:node;User:ANONYMOUS;User:admin");
         for (listener, name, protocol) in LISTENERS {

@@ -26,6 +26,11 @@ pub enum Error {
     #[error("no broker could be reached: {0}")]
     Unreachable(String),
 
+    /// A broker does not trust us, or we not it: TLS or SASL failed, and says which property to look at. From `join()`:
+    /// nothing was joined. Later: it lasted for a whole session, so the membership is over.
+    #[error("not let in: {0}")]
+    Authentication(String),
+
     /// The coordinator of the group could not be found in time. Nothing was joined, or the member goes on looking.
     #[error("the coordinator of group `{group}` was not found within {within:?}: {problem}")]
     NoCoordinator {

@@ -28,7 +28,8 @@ impl Fixture {
         let cluster = MockCluster::new(1).unwrap();
         let signal = Arc::new(Signal::default());
         let hand_over = Arc::new(HandOver::new(limits, Arc::clone(&signal)));
-        let pump = Pump::start(config(&cluster), Arc::clone(&hand_over), signal).await.unwrap();
+        let pump =
+            Pump::start(config(&cluster), None, Arc::clone(&hand_over), signal).await.unwrap();
         Self { cluster, pump, hand_over }
     }
 
@@ -210,6 +211,6 @@ async fn a_property_that_librdkafka_does_not_know_is_named() {
     let hand_over = Arc::new(HandOver::new(Limits::default(), Arc::clone(&signal)));
     let mut config = ClientConfig::new();
     config.set("fetch.min.bites", "1");
-    let error = Pump::start(config, hand_over, signal).await.unwrap_err();
+    let error = Pump::start(config, None, hand_over, signal).await.unwrap_err();
     assert!(error.to_string().contains("fetch.min.bites"), "{error}");
 }

@@ -106,6 +106,7 @@ impl<P: Hosted> Driver<P> {
                 Error::FencedInstanceId { group: group(), group_instance_id, refused, holder: None }
             }
             Ended::Refused { api, code } => self.report.refusal(api, code),
+            Ended::Denied { message } => Error::Authentication(message),
             Ended::NoCommonProtocol => Error::NoCommonProtocol {
                 group: group(),
                 protocol_type: self.protocol.protocol_type().to_owned(),

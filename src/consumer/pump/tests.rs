@@ -177,7 +177,7 @@ async fn a_refused_step_is_put_right_by_assigning_everything_anew() {
     let (hand_over, config) = (Arc::clone(&fixture.hand_over), fixture.config());
     let (plan, signal) = (Arc::new(Plan::default()), Arc::new(Signal::default()));
     let mut thread =
-        PumpThread::new(&config, Arc::clone(&plan), hand_over, Arc::clone(&signal)).unwrap();
+        PumpThread::new(&config, None, Arc::clone(&plan), hand_over, Arc::clone(&signal)).unwrap();
     // librdkafka refuses to stop what it does not read.
     thread.change(&[orders(7)], vec![(at, Start { epoch, offset: 3 })]).unwrap();
     let reading = tokio::task::spawn_blocking(|| thread.run(oneshot::channel().0));

@@ -93,18 +93,7 @@ pub(super) fn run(
     };
     let done = runtime.block_on(async {
         let admin = options.reach.connect(console).await?.knowing(assigners.readers());
-        let outcome = match command {
-            Command::List => list::run(&admin, &options, console).await,
-            Command::Describe | Command::Members => {
-                describe::run(&admin, command, &options, console).await
-            }
-            Command::Lag => lag::run(&admin, &options, console).await,
-            Command::RemoveMembers => remove::run(&admin, &options, console).await,
-            Command::ResetOffsets => reset::run(&admin, &options, console).await,
-            Command::DeleteOffsets => delete::offsets(&admin, &options, console).await,
-            Command::Delete => delete::groups(&admin, &options, console).await,
-        };
-        Ok(outcome?)
+        Ok(carry_out(command, &admin, &options, console).await?)
     });
     match done {
         Ok(outcome) => Ok(outcome),
@@ -113,6 +102,26 @@ pub(super) fn run(
             Err(UsageError::Other(error.to_string()))
         }
         Err(ReachError::Admin(error)) => Ok(told(console, &error)),
+    }
+}
+
+/// What each command does once it has reached the cluster.
+async fn carry_out(
+    command: Command,
+    admin: &Admin,
+    options: &Options,
+    console: &mut Console<'_>,
+) -> Result<Outcome, AdminError> {
+    match command {
+        Command::List => list::run(admin, options, console).await,
+        Command::Describe | Command::Members => {
+            describe::run(admin, command, options, console).await
+        }
+        Command::Lag => lag::run(admin, options, console).await,
+        Command::RemoveMembers => remove::run(admin, options, console).await,
+        Command::ResetOffsets => reset::run(admin, options, console).await,
+        Command::DeleteOffsets => delete::offsets(admin, options, console).await,
+        Command::Delete => delete::groups(admin, options, console).await,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::types::{GroupInstanceId, InstanceHolder, Partitions};
+use crate::types::{GroupInstanceId, InstanceHolder, MemberId, Partitions};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Why an operation of a member failed.
@@ -25,6 +25,11 @@ pub enum Error {
     /// No broker of the list could be spoken to. Nothing was joined.
     #[error("no broker could be reached: {0}")]
     Unreachable(String),
+
+    /// A broker does not trust us, or we not it: TLS or SASL failed, and says which property to look at. From `join()`:
+    /// nothing was joined. Later: it lasted for a whole session, so the membership is over.
+    #[error("not let in: {0}")]
+    Authentication(String),
 
     /// The coordinator of the group could not be found in time. Nothing was joined, or the member goes on looking.
     #[error("the coordinator of group `{group}` was not found within {within:?}: {problem}")]
@@ -51,7 +56,7 @@ pub enum Error {
     /// Another process joined with our `group.instance.id`, and the coordinator believes the newer one. The
     /// membership is over; retrying at once would throw the other one out.
     #[error(
-        "group `{group}` fenced instance id `{group_instance_id}` on {refused:?}: {} has joined with the same \
+        "group `{group}` fenced instance id `{group_instance_id}` (member id {member_id}) on {refused:?}: {} has joined with the same \
          group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a duplicated \
          configuration)",
         holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string)
@@ -61,6 +66,8 @@ pub enum Error {
         group: String,
         /// The id that is used twice.
         group_instance_id: GroupInstanceId,
+        /// The member id under which we had it.
+        member_id: MemberId,
         /// The request that was refused.
         refused: ApiKey,
         /// The newer one, where the coordinator told in time.

@@ -13,6 +13,7 @@ mod error;
 mod group;
 mod membership;
 pub mod protocol;
+pub mod security;
 mod subscription;
 #[cfg(any(test, feature = "test-util"))]
 pub mod testing;

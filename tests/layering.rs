@@ -3,7 +3,7 @@
 //! ```text
 //! types ─ wire ─ error ─┬─ protocol ─┬─ membership ────────┬─ group ─┬─ consumer
 //!                       │            └─ assign ─ subscription ─┘      ├─ pool, election
-//!                       └─ transport ─ client ─────────────────┘      └─ admin ─ cli
+//!            security ──┴─ transport ─ client ─────────────────┘      └─ admin ─ cli
 //! ```
 
 use std::{
@@ -21,8 +21,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("membership", &["types", "wire", "error", "protocol"]),
     ("assign", &["types", "error"]),
     ("subscription", &["types", "wire", "error", "protocol", "assign"]),
-    ("transport", &["types", "wire", "error"]),
-    ("client", &["types", "wire", "error", "transport"]),
+    ("security", &[]),
+    ("transport", &["types", "wire", "error", "security"]),
+    ("client", &["types", "wire", "error", "security", "transport"]),
     (
         "group",
         &[
@@ -33,13 +34,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "membership",
             "assign",
             "subscription",
+            "security",
             "transport",
             "client",
             // The second group protocol, for tests alone.
             "testing",
         ],
     ),
-    ("consumer", &["types", "error", "assign", "subscription", "client", "group"]),
+    ("consumer", &["types", "error", "assign", "subscription", "security", "client", "group"]),
     ("pool", &["types", "error", "protocol", "assign", "client", "group"]),
     ("election", &["types", "error", "protocol", "client", "group"]),
     ("admin", &["types", "wire", "error", "assign", "subscription", "client"]),
@@ -48,8 +50,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Layers without I/O, clock and threads.
-const PURE: &[&str] =
-    &["types", "wire", "error", "protocol", "membership", "assign", "subscription", "testing"];
+const PURE: &[&str] = &[
+    "types",
+    "wire",
+    "error",
+    "protocol",
+    "membership",
+    "assign",
+    "subscription",
+    "security",
+    "testing",
+];
 
 /// What a pure layer does not name.
 const IMPURE: &[&str] = &["tokio", "std::net", "std::thread", "rdkafka", "Instant::now"];

@@ -18,6 +18,21 @@ use crate::types::{Cluster, Node};
 /// How long one silent broker keeps us from trying the next one as well.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Counts how often in a row we were hung up on at once. A broker that is going down does so once or twice; a port that
+/// wants TLS or SASL does it for ever.
+#[derive(Debug, Default)]
+pub(super) struct Suspicion(u32);
+
+impl Suspicion {
+    const ENOUGH: u32 = 3;
+
+    /// Notes how a try ended; says whether it is no accident any more.
+    pub(super) fn is_confirmed_by(&mut self, hung_up: bool) -> bool {
+        self.0 = if hung_up { self.0 + 1 } else { 0 };
+        self.0 >= Self::ENOUGH
+    }
+}
+
 /// The brokers that are known, and those to begin with.
 pub(crate) struct Brokers {
     pub(crate) pool: Arc<Pool>,
@@ -33,7 +48,8 @@ impl Brokers {
     /// A connection to some broker: a known one, or, where none of them answers, one of the bootstrap list. `avoid` is
     /// taken only if no other known broker answers.
     ///
-    /// Tries go on, round after round, until the deadline; they end before it if no address speaks Kafka at all.
+    /// Tries go on, round after round, until the deadline. They end before it if no address speaks Kafka at all, and as
+    /// soon as none is left and one broker does not trust us, or we not it.
     /// Cancel safe.
     pub(crate) async fn any(
         &self,
@@ -42,12 +58,17 @@ impl Brokers {
         deadline: Instant,
     ) -> Result<(Broker, Connection), ClientError> {
         let mut backoff = self.retry_backoff();
+        let mut suspicion = Suspicion::default();
         loop {
             let attempts = match self.round(lane, avoid, deadline).await {
                 Ok(found) => return Ok(found),
                 Err(attempts) => attempts,
             };
-            let hopeless = attempts.iter().all(|attempt| attempt.cause.is_permanent());
+            let denied = attempts.iter().any(|attempt| attempt.cause.is_denial());
+            let hung_up = attempts.iter().all(|attempt| attempt.cause.is_suspect());
+            let hopeless = suspicion.is_confirmed_by(hung_up)
+                || denied
+                || attempts.iter().all(|attempt| attempt.cause.is_permanent());
             let pause = backoff.pause();
             if hopeless || Instant::now() + pause >= deadline {
                 return Err(ClientError::Unreachable { attempts: attempts.into() });
@@ -62,7 +83,8 @@ impl Brokers {
         Backoff::new(first, most, self.seed)
     }
 
-    /// Tries everyone once: the next one when the last one failed, or has been silent for a while.
+    /// Tries everyone once: the next one when the last one failed, or has been silent for a while. But credentials that
+    /// one broker refuses are not carried to the next.
     async fn round(
         &self,
         lane: Lane,
@@ -89,7 +111,13 @@ impl Brokers {
             tokio::select! {
                 tried = trying.join_next() => match tried {
                     Some(Ok(Ok(found))) => return Ok(found),
-                    Some(Ok(Err(attempt))) => attempts.push(attempt),
+                    Some(Ok(Err(attempt))) => {
+                        let refused = attempt.cause.is_refusal();
+                        attempts.push(attempt);
+                        if refused {
+                            return Err(attempts);
+                        }
+                    }
                     Some(Err(_ended_with_its_runtime)) => {}
                     None if untried.peek().is_none() => return Err(attempts),
                     None => {}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Mutex as Turn;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::brokers::Brokers;
+use super::brokers::{Brokers, Suspicion};
 use super::pool::{Broker, Lane};
 use super::{ClientError, passes};
 use crate::types::{Node, NodeId};
@@ -106,6 +106,7 @@ async fn search(
 ) -> Result<Node, ClientError> {
     let request = FindCoordinatorRequest { group_id: group.to_owned() };
     let mut backoff = brokers.retry_backoff();
+    let mut suspicion = Suspicion::default();
     let mut patience = PATIENCE.min(request_timeout);
     loop {
         let (broker, connection) = brokers.any(Lane::Metadata, asked.as_ref(), deadline).await?;
@@ -124,6 +125,7 @@ async fn search(
                 patience = (patience * 2).min(request_timeout);
                 error
             }
+            Err(error) if suspicion.is_confirmed_by(error.has_hung_up()) => return Err(error),
             Err(error) if error.is_retriable() => error,
             Err(error) => return Err(error),
         };

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::transport::ConnectError;
+use crate::security::TlsError;
+use crate::transport::{ConnectError, tls_error};
 use crate::types::NodeId;
 use crate::wire::{ApiKey, ErrorCode, FrameError, Unsupported};
 
@@ -108,9 +109,35 @@ impl ClientError {
     /// Whether the same request may succeed later, or at another broker.
     pub fn is_retriable(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::UnknownNode(_) => true,
+            Self::TimedOut { .. } | Self::UnknownNode(_) => true,
+            Self::Unreachable { .. } => self.denial().is_none(),
             Self::Disconnected { cause, .. } => !cause.is_permanent(),
             _ => false,
+        }
+    }
+
+    /// Which broker does not trust us, or we not it, and why, if that is what stood in the way.
+    pub(crate) fn denial(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { attempts } => {
+                let denied = attempts.iter().find(|tried| tried.cause.is_denial());
+                denied.map(Attempt::to_string)
+            }
+            Self::Disconnected { cause, .. } if cause.is_denial() => Some(self.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether the broker closed the connection at the first word: see [`ConnectionError::is_suspect`].
+    pub(super) fn has_hung_up(&self) -> bool {
+        matches!(self, Self::Disconnected { cause, .. } if cause.is_suspect())
+    }
+
+    /// As a text behind which nothing is said twice.
+    pub(crate) fn detail(&self) -> String {
+        match self {
+            Self::Unreachable { attempts } => Listed(attempts).to_string(),
+            error => error.to_string(),
         }
     }
 
@@ -171,14 +198,14 @@ pub enum ConnectionError {
     Silent,
     /// It was opened, and closed before the first answer.
     #[error(
-        "closed the connection before answering ApiVersions: \
-         a TLS listener spoken to in plain text, or a broker that is going down"
+        "closed the connection before answering ApiVersions: a TLS listener spoken to in plain text (look at \
+         security.protocol and the port), or a broker that is going down"
     )]
     ClosedUnanswered,
     /// It answered ApiVersions, and closed the connection instead of answering what came next.
     #[error(
-        "closed the connection at the first request: \
-         a SASL listener spoken to without credentials, or a broker that is going down"
+        "closed the connection at the first request: a SASL listener spoken to without credentials (look at \
+         security.protocol and sasl.mechanism), or a broker that is going down"
     )]
     ClosedAtFirstRequest,
     /// ApiVersions was refused, or its answer makes no sense.
@@ -212,10 +239,41 @@ pub enum ConnectionError {
 impl ConnectionError {
     /// Whether the same address will answer the same for as long as nobody changes it.
     pub(crate) fn is_permanent(&self) -> bool {
-        matches!(self, Self::Frame(FrameError::Tls | FrameError::Http) | Self::NoVersions(_))
+        match self {
+            Self::Frame(FrameError::Tls | FrameError::Http) | Self::NoVersions(_) => true,
+            cause => cause.is_denial(),
+        }
+    }
+
+    /// Whether one end does not trust the other: more tries would look like an attack, and change nothing.
+    pub(crate) fn is_denial(&self) -> bool {
+        match self {
+            Self::Connect(ConnectError::Sasl(error)) => error.is_permanent(),
+            Self::Connect(ConnectError::Tls(error)) => error.is_permanent(),
+            _ => false,
+        }
+    }
+
+    /// Whether our credentials, or those of the broker, are wrong: the cluster's brokers have them in common.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Connect(ConnectError::Sasl(error)) if error.is_permanent())
+    }
+
+    /// Whether it looks like a port that speaks something else, if it goes on like this: a broker that is going down
+    /// does not.
+    pub(super) fn is_suspect(&self) -> bool {
+        matches!(
+            self,
+            Self::ClosedUnanswered
+                | Self::ClosedAtFirstRequest
+                | Self::Connect(ConnectError::Tls(TlsError::Closed))
+        )
     }
 
     pub(super) fn io(error: &io::Error) -> Self {
+        if let Some(error) = tls_error(error) {
+            return ConnectError::Tls(error).into();
+        }
         Self::Io { kind: error.kind(), message: error.to_string().into() }
     }
 }
@@ -263,7 +321,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "no broker could be reached: a:1: no connection in time; \
-             b:2: the port speaks TLS, and was spoken to without"
+             b:2: the port speaks TLS, and was spoken to without: look at security.protocol (SSL or SASL_SSL there?)"
         );
     }
 

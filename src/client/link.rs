@@ -118,7 +118,8 @@ impl Link {
         state.last_id
     }
 
-    /// Sends a whole frame and waits for the whole frame that answers it.
+    /// Sends a whole frame and waits for the whole frame that answers it. `until_queued` is dropped when the frame has
+    /// its place among those to be written.
     ///
     /// Cancel safe: a frame that has begun to be written is written to its end by the task, whoever waits for the
     /// answer; one that has not is not sent.
@@ -127,6 +128,7 @@ impl Link {
         id: i32,
         (api, version): (ApiKey, i16),
         frame: Bytes,
+        until_queued: impl Send,
         deadline: Instant,
     ) -> Result<Reader, NoAnswer> {
         let (answer, answered) = oneshot::channel();
@@ -135,6 +137,7 @@ impl Link {
             if self.0.queue.send(Outgoing { frame, waiting }).await.is_err() {
                 return Err(NoAnswer::Lost { cause: self.0.shared.cause(), sent: false });
             }
+            drop(until_queued);
             // Dropped without a word: the task was ended from outside, by the end of its runtime.
             let lost = |_| Err(NoAnswer::Lost { cause: self.0.shared.cause(), sent: true });
             answered.await.unwrap_or_else(lost)
@@ -329,6 +332,8 @@ impl<S: Stream> Pump<S> {
         match error.kind() {
             io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe
+            // TLS that ends without a farewell.
+            | io::ErrorKind::UnexpectedEof
             | io::ErrorKind::WriteZero => self.closed(),
             _ => ConnectionError::io(error),
         }

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::ClientError;
-use super::brokers::Brokers;
+use super::brokers::{Brokers, Suspicion};
 use super::home::Ended;
 use super::pool::Lane;
 use crate::types::{Cluster, Partition, Topic, TopicError};
@@ -285,6 +285,7 @@ async fn fetch(
     };
     let request = MetadataRequest { topics };
     let mut backoff = brokers.retry_backoff();
+    let mut suspicion = Suspicion::default();
     let mut avoid = None;
     loop {
         let (broker, connection) = brokers.any(Lane::Metadata, avoid.as_ref(), deadline).await?;
@@ -304,6 +305,7 @@ async fn fetch(
                 },
                 subject: "the cluster".into(),
             },
+            Err(error) if suspicion.is_confirmed_by(error.has_hung_up()) => return Err(error),
             Err(error) if error.is_retriable() => error,
             Err(error) => return Err(error),
         };

@@ -10,6 +10,8 @@
 //! broker and lane; `brokers` knows whom to ask when any will do.
 
 mod backoff;
+#[cfg(feature = "consumer")]
+mod bridge;
 mod brokers;
 mod connection;
 mod coordinator;
@@ -17,13 +19,19 @@ mod error;
 mod groups;
 mod home;
 mod link;
+#[cfg(feature = "sasl")]
+mod login;
 mod metadata;
 mod offsets;
 mod options;
 mod pool;
+mod session;
+mod speaker;
 #[cfg(test)]
 mod tests;
 mod throttle;
+#[cfg(feature = "sasl")]
+mod tokens;
 
 use std::fmt;
 use std::future::Future;
@@ -37,6 +45,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub(crate) use backoff::Backoff;
+#[cfg(feature = "consumer")]
+pub(crate) use bridge::TokenBridge;
 pub(crate) use error::passes;
 pub use error::{Attempt, ClientError, ConnectionError};
 pub(crate) use groups::GroupNature;
@@ -50,7 +60,9 @@ use self::coordinator::Coordinators;
 use self::home::Home;
 use self::metadata::{Metadata, Refresher};
 use self::pool::{Broker, Pool, PoolOptions};
-use crate::transport::{Authenticate, Connect, NoAuthentication, Tcp};
+use self::session::Authenticate;
+use crate::security::{InvalidSecurity, Security};
+use crate::transport::{Connect, network};
 pub use crate::transport::{ConnectError, InvalidAddress};
 use crate::types::{Cluster, Node, NodeId};
 pub use crate::wire::{ApiKey, ErrorCode, FrameError, NoInstanceId, Unsupported, VersionRange};
@@ -65,6 +77,10 @@ pub struct Client(Arc<Inner>);
 
 struct Inner {
     options: ClientOptions,
+    #[cfg(feature = "consumer")]
+    security: Security,
+    #[cfg(feature = "consumer")]
+    login: Option<Arc<dyn Authenticate>>,
     brokers: Arc<Brokers>,
     metadata: Metadata,
     coordinators: Coordinators,
@@ -88,28 +104,33 @@ pub(crate) enum Target<'a> {
 impl Client {
     /// Checks the options and starts the thread. Connects to nobody yet: that is for whoever needs an answer.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
-        Self::with_network(options, Arc::new(Tcp), Arc::new(NoAuthentication))
+        let network = network(&options.protection()?).map_err(insecure)?;
+        Self::with_network(options, network)
     }
 
     /// As `new`, over another network.
     pub(crate) fn with_network(
         options: ClientOptions,
         network: Arc<dyn Connect>,
-        authenticate: Arc<dyn Authenticate>,
     ) -> Result<Self, ClientError> {
         let bootstrap = options.check()?;
+        let security = options.protection()?;
+        let login = login(&security).map_err(insecure)?;
+        for warning in security.warnings() {
+            tracing::warn!("{warning}");
+        }
         let home = Home::new(options.runtime.clone())?;
         let seed = options.jitter_seed.unwrap_or_else(|| fastrand::u64(..));
         let pool = Pool::new(PoolOptions {
             network,
-            authenticate,
             connection: ConnectionOptions {
                 client_id: options.client_id.as_str().into(),
                 max_frame_size: options.max_frame_size,
                 max_idle: options.connections_max_idle,
                 max_versions: options.max_versions.clone(),
+                setup_timeout: options.connection_setup_timeout,
+                login: login.clone(),
             },
-            setup_timeout: options.connection_setup_timeout,
             backoff: (options.reconnect_backoff, options.reconnect_backoff_max),
             seed,
             runtime: home.runtime.clone(),
@@ -134,7 +155,19 @@ impl Client {
         home.runtime.spawn(refreshing);
         let coordinators = Coordinators::default();
         let (seeds, lanes) = (AtomicU64::new(seed), AtomicU64::new(0));
-        Ok(Self(Arc::new(Inner { options, brokers, metadata, coordinators, seeds, lanes, home })))
+        Ok(Self(Arc::new(Inner {
+            options,
+            #[cfg(feature = "consumer")]
+            security,
+            #[cfg(feature = "consumer")]
+            login,
+            brokers,
+            metadata,
+            coordinators,
+            seeds,
+            lanes,
+            home,
+        })))
     }
 
     /// How it reaches its cluster.
@@ -322,6 +355,20 @@ impl Client {
         Backoff::new(options.retry_backoff, options.retry_backoff_max, seed)
     }
 
+    /// How its connections are protected.
+    #[cfg(feature = "consumer")]
+    pub(crate) fn security(&self) -> &Security {
+        &self.0.security
+    }
+
+    /// The same tokens for rdkafka; none where nobody says who we are.
+    #[cfg(feature = "consumer")]
+    pub(crate) fn token_bridge(&self) -> Option<TokenBridge> {
+        let Inner { login, home, options, .. } = &*self.0;
+        let (runtime, within) = (home.runtime.clone(), options.connection_setup_timeout);
+        login.as_ref().map(|login| TokenBridge { login: Arc::clone(login), runtime, within })
+    }
+
     /// Runs a task where the client's connections run. A task that holds the client keeps it alive.
     pub(crate) fn spawn<F>(&self, task: F) -> JoinHandle<F::Output>
     where
@@ -342,8 +389,23 @@ impl Client {
     }
 }
 
+/// Who says who we are, where that is asked.
+fn login(security: &Security) -> Result<Option<Arc<dyn Authenticate>>, InvalidSecurity> {
+    match &security.sasl {
+        None => Ok(None),
+        #[cfg(feature = "sasl")]
+        Some(sasl) => Ok(Some(Arc::new(login::Login::new(sasl.clone())))),
+        #[cfg(not(feature = "sasl"))]
+        Some(_) => Err(security.lacks_feature("SASL", "sasl")),
+    }
+}
+
+fn insecure(InvalidSecurity { property, why }: InvalidSecurity) -> ClientError {
+    ClientError::InvalidOption { property, why }
+}
+
 impl fmt::Debug for Client {
-    /// The options hold no secret; those that will are not shown.
+    /// What is secret among the options is not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { options, .. } = &*self.0;
         f.debug_struct("Client")

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::ClientError;
+use super::{ClientError, insecure};
+use crate::security::{self, Security, SecurityProperties};
 use crate::transport::Address;
 use crate::wire::ApiKey;
 
@@ -27,6 +28,8 @@ pub struct ClientOptions {
     pub(super) connections_max_idle: Duration,
     pub(super) max_frame_size: usize,
     pub(super) max_versions: BTreeMap<ApiKey, i16>,
+    pub(super) security: Option<Security>,
+    pub(super) security_properties: SecurityProperties,
     pub(super) jitter_seed: Option<u64>,
     pub(super) runtime: Option<Handle>,
 }
@@ -127,6 +130,21 @@ impl ClientOptions {
         self
     }
 
+    /// TLS and SASL. Kafka: `security.protocol`, `ssl.*` and `sasl.*`, which [`set`](Self::set) takes as well, but not
+    /// both. Default: PLAINTEXT.
+    #[must_use]
+    pub fn security(mut self, security: Security) -> Self {
+        self.security = Some(security);
+        self
+    }
+
+    /// As a member's builder was told.
+    pub(crate) fn secured(mut self, whole: Option<Security>, by_name: SecurityProperties) -> Self {
+        self.security = whole;
+        self.security_properties = by_name;
+        self
+    }
+
     /// The largest answer that is read. Default 100 MiB. A larger one ends the connection.
     #[must_use]
     pub fn max_frame_size(mut self, bytes: usize) -> Self {
@@ -159,8 +177,13 @@ impl ClientOptions {
         self
     }
 
-    /// Sets an option by its name in Kafka's documents; says whether there is one of that name ([`PROPERTIES`]).
+    /// Sets an option by its name in Kafka's documents; says whether there is one of that name ([`PROPERTIES`], and
+    /// those of [`security`](crate::security::PROPERTIES)). What begins with `ssl.` or `sasl.` and is not known is an
+    /// error.
     pub fn set(&mut self, property: &str, value: &str) -> Result<bool, ClientError> {
+        if security::is_security(property) {
+            return self.security_properties.set(property, value).map_err(insecure);
+        }
         let Some(property) = PROPERTIES.iter().find(|known| **known == property).copied() else {
             return Ok(false);
         };
@@ -193,6 +216,22 @@ impl ClientOptions {
     #[cfg(feature = "consumer")]
     pub(crate) fn servers(&self) -> String {
         self.bootstrap_servers.join(",")
+    }
+
+    /// How connections are protected, as it was given whole or by properties.
+    pub(crate) fn protection(&self) -> Result<Security, ClientError> {
+        let security = match &self.security {
+            None => self.security_properties.read(None).map_err(insecure)?,
+            Some(security) if self.security_properties.is_empty() => security.clone(),
+            Some(_) => {
+                return Err(invalid(
+                    "security.protocol",
+                    "or what belongs to it is set, and `security` is given: one of them",
+                ));
+            }
+        };
+        security.check().map_err(insecure)?;
+        Ok(security)
     }
 
     /// Checks everything; gives the addresses to begin with.
@@ -248,6 +287,8 @@ impl Default for ClientOptions {
             connections_max_idle: Duration::from_secs(540),
             max_frame_size: MAX_FRAME_SIZE,
             max_versions: BTreeMap::new(),
+            security: None,
+            security_properties: SecurityProperties::default(),
             jitter_seed: None,
             runtime: None,
         }

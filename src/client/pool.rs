@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::backoff::Backoff;
 use super::connection::{Connection, ConnectionOptions};
 use super::{ClientError, ConnectionError};
-use crate::transport::{Address, Authenticate, Connect, ConnectError};
+use crate::transport::{Address, Connect};
 use crate::types::NodeId;
 
 /// What a request may have to wait behind. A broker answers one request of a connection at a time, so those that must
@@ -41,9 +41,7 @@ pub(crate) enum Broker {
 /// How connections are opened.
 pub(crate) struct PoolOptions {
     pub(crate) network: Arc<dyn Connect>,
-    pub(crate) authenticate: Arc<dyn Authenticate>,
     pub(crate) connection: ConnectionOptions,
-    pub(crate) setup_timeout: Duration,
     pub(crate) backoff: (Duration, Duration),
     pub(crate) seed: u64,
     pub(crate) runtime: Handle,
@@ -206,11 +204,9 @@ impl Pool {
     }
 
     async fn try_to_open(&self, address: &Address) -> Result<Connection, ConnectionError> {
-        let PoolOptions { network, authenticate, connection, runtime, .. } = &self.options;
-        let deadline = Instant::now() + self.options.setup_timeout;
-        let mut stream = network.connect(address, deadline).await?;
-        let proof = authenticate.authenticate(&mut *stream, deadline);
-        timeout_at(deadline, proof).await.unwrap_or(Err(ConnectError::TimedOut))?;
+        let PoolOptions { network, connection, runtime, .. } = &self.options;
+        let deadline = Instant::now() + connection.setup_timeout;
+        let stream = network.connect(address, deadline).await?;
         Connection::open(stream, address.to_string().into(), connection, runtime, deadline).await
     }
 

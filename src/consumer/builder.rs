@@ -15,11 +15,13 @@ use super::listener::{Listening, RebalanceListener};
 use super::pump::{Pump, Signal};
 use super::queue::Limits;
 use super::reset::{AutoOffsetReset, Known};
+use super::security::secure;
 use super::task::{Parts, Task};
 use crate::assign::PartitionAssigner;
 use crate::client::Client;
 use crate::error::Error;
 use crate::group::{DataPlane, Gather, GroupMemberBuilder, LeavePolicy, OnFenced, TakeOver};
+use crate::security::Security;
 use crate::subscription::OnAssignError;
 
 /// Says what a [`Consumer`] is to be: all that a [`GroupMemberBuilder`] says, and where and how to read.
@@ -67,8 +69,12 @@ impl ConsumerBuilder {
             reset.map_err(|problem: &str| Error::option("auto.offset.reset", problem))?;
         let room = Arc::new(Signal::default());
         let hand_over = Arc::new(HandOver::new(Limits::default(), Arc::clone(&room)));
+        let client = self.member.take_client()?;
+        let mut config = config(&plane, reset);
+        secure(&mut config, client.security())?;
         // First, since librdkafka says by itself what is wrong with its properties, and nobody has joined yet.
-        let pump = Pump::start(config(&plane, reset), Arc::clone(&hand_over), room).await?;
+        let tokens = client.token_bridge();
+        let pump = Pump::start(config, tokens, Arc::clone(&hand_over), room).await?;
         let member = self.member.join().await?;
         let handle = member.handle();
         let runtime = Handle::try_current();
@@ -156,6 +162,12 @@ impl ConsumerBuilder {
     /// `client.rack`. Default: not said.
     pub fn client_rack(self, rack: impl Into<String>) -> Self {
         self.member(|member| member.client_rack(rack))
+    }
+
+    /// TLS and SASL, for membership and for rdkafka: see [`GroupMemberBuilder::security`]. What rdkafka was built without
+    /// is refused, with the name of the cargo feature. Default: PLAINTEXT.
+    pub fn security(self, security: Security) -> Self {
+        self.member(|member| member.security(security))
     }
 
     /// Subscribes to these topics.

@@ -21,6 +21,7 @@ mod queue;
 mod raw;
 mod record;
 mod reset;
+mod security;
 mod task;
 
 use std::fmt;

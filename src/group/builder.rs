@@ -17,6 +17,7 @@ use crate::assign::{ErasedAssigner, PartitionAssigner, UnfitAssigner};
 use crate::client::Client;
 use crate::error::Error;
 use crate::membership::{LeavePolicy, OnFenced};
+use crate::security::Security;
 use crate::subscription::{OnAssignError, Selection};
 
 /// Says what a [`GroupMember`] is to be. Four things have no default: the brokers (or a [`Client`]), the group, topics,
@@ -96,6 +97,13 @@ impl GroupMemberBuilder {
     /// Where this member runs, in the words of `broker.rack`. Kafka: `client.rack`. Default: not said.
     pub fn client_rack(mut self, rack: impl Into<String>) -> Self {
         self.options.set("client.rack", &rack.into());
+        self
+    }
+
+    /// TLS and SASL. Kafka: `security.protocol`, `ssl.*` and `sasl.*`, which [`set`](Self::set) takes as well, but not
+    /// both. Default: PLAINTEXT. Not together with a [`client`](Self::client), which has its own.
+    pub fn security(mut self, security: Security) -> Self {
+        self.options.security = Some(security);
         self
     }
 

@@ -13,6 +13,7 @@ use super::join;
 use super::settings::Settings;
 use crate::client::Client;
 use crate::error::Error;
+use crate::security::SecurityProperties;
 use crate::subscription::Selection;
 use crate::types::{Cluster, Partitions, TopicPartition};
 use crate::wire::ErrorCode;
@@ -55,6 +56,21 @@ impl GroupMemberBuilder {
             close_timeout: options.close_timeout,
             selection: self.selection()?,
         })
+    }
+}
+
+impl GroupMemberBuilder {
+    /// The client that the member will use: the one that was given, or one of its own, made now.
+    pub(crate) fn take_client(&mut self) -> Result<Client, Error> {
+        let client = match self.client.take() {
+            Some(client) => join::shared(client, &self.options)?,
+            None => join::client(&self.options, self.runtime.take())?,
+        };
+        // It is in the client now.
+        self.options.security = None;
+        self.options.security_properties = SecurityProperties::default();
+        self.client = Some(client.clone());
+        Ok(client)
     }
 }
 

@@ -45,6 +45,10 @@ pub enum Event {
     NoCommonProtocol,
     /// The coordinator refuses heartbeats for lack of authorisation. Said once; after a session everything is lost.
     Unauthorized,
+    /// A broker does not let us in any more, or we do not trust it: a password that was changed, a certificate that has
+    /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
+    /// [`Error::Authentication`](crate::Error::Authentication).
+    Denied(Arc<str>),
     /// An event was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins again now.
     Stalled,
     /// This static member has joined with an id that another member id had until then: its own last life, mostly. If

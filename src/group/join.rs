@@ -44,7 +44,7 @@ pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Err
     let mut settings = Settings::check(builder.options)?;
     warn_of_eager_ones(&settings, &assigners);
     let client = match builder.client {
-        Some(client) => client,
+        Some(client) => shared(client, &settings.options)?,
         None => client(&settings.options, builder.runtime)?,
     };
     let holder = reach(&client, &mut settings, wanted(&selection)).await?;
@@ -183,9 +183,7 @@ fn consumer_options(
 
 /// A data plane takes its properties out of the builder before it joins. What is left is read by nobody.
 fn refuse_what_nobody_reads(options: &Options) -> Result<(), Error> {
-    let unread = |name: &&String| {
-        plane(name) == Plane::Rdkafka && *name != "security.protocol" && *name != "group.protocol"
-    };
+    let unread = |name: &&String| plane(name) == Plane::Rdkafka && *name != "group.protocol";
     match options.rdkafka.keys().find(unread) {
         Some(name) => Err(Error::option(
             "property",
@@ -269,6 +267,17 @@ fn named(name: &str, given: &[ErasedAssigner]) -> Result<ErasedAssigner, Error> 
     built_in.map_err(|unfit| Error::option("partition.assignment.strategy", unfit.to_string()))
 }
 
+/// A client that others use as well, and that is secured as it is.
+pub(super) fn shared(client: Client, options: &Options) -> Result<Client, Error> {
+    match options.security.is_none() && options.security_properties.is_empty() {
+        true => Ok(client),
+        false => Err(Error::option(
+            "security.protocol",
+            "or what belongs to it is set, and a client is given, which has its own: set it there",
+        )),
+    }
+}
+
 /// A client of the member's own.
 pub(super) fn client(
     options: &Options,
@@ -285,7 +294,8 @@ pub(super) fn client(
         .metadata_max_age(options.metadata_max_age)
         .reconnect_backoff(options.reconnect_backoff.0, options.reconnect_backoff.1)
         .retry_backoff(options.retry_backoff.0, options.retry_backoff.1)
-        .connections_max_idle(options.connections_max_idle);
+        .connections_max_idle(options.connections_max_idle)
+        .secured(options.security.clone(), options.security_properties.clone());
     if let Some(runtime) = runtime {
         built = built.runtime(runtime);
     }
@@ -376,7 +386,10 @@ pub(super) fn refused(group: &str, error: ClientError) -> Error {
             Some(ApiKey::Metadata) => format!("{error}, waiting for Metadata"),
             _ => error.to_string(),
         }),
-        _ => Error::Unreachable(error.to_string()),
+        _ => match error.denial() {
+            Some(denial) => Error::Authentication(denial),
+            None => Error::Unreachable(error.detail()),
+        },
     }
 }
 

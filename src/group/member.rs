@@ -191,6 +191,7 @@ impl GroupMember {
             }
             membership::Event::NoCommonProtocol => Event::NoCommonProtocol,
             membership::Event::Unauthorized => Event::Unauthorized,
+            membership::Event::Denied(why) => Event::Denied(why),
             membership::Event::Stalled | membership::Event::Ended(_) => Event::Stalled,
         }
     }

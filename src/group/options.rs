@@ -7,6 +7,7 @@ use super::properties::{PROPERTIES, Plane, plane};
 use super::take_over::TakeOver;
 use crate::error::Error;
 use crate::membership::{LeavePolicy, OnFenced};
+use crate::security::{self, Security, SecurityProperties};
 
 /// Options by Kafka's property names. All but the first two have a default.
 ///
@@ -67,6 +68,10 @@ pub(crate) struct Options {
     pub(crate) auto_commit_interval: Duration,
     /// `auto.offset.reset`, of the consumer.
     pub(crate) auto_offset_reset: String,
+    /// `security.protocol`, `ssl.*`, `sasl.*`, as one value.
+    pub(crate) security: Option<Security>,
+    /// The same by their names.
+    pub(crate) security_properties: SecurityProperties,
     /// What goes to rdkafka.
     pub(crate) rdkafka: BTreeMap<String, String>,
     /// The first thing that was wrong with a `set`; told by `join()`.
@@ -104,6 +109,8 @@ impl Default for Options {
             enable_auto_commit: false,
             auto_commit_interval: ms(5000),
             auto_offset_reset: "latest".into(),
+            security: None,
+            security_properties: SecurityProperties::default(),
             rdkafka: BTreeMap::new(),
             problem: None,
         }
@@ -124,11 +131,11 @@ impl Options {
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        let plane = plane(name);
-        if !matches!(plane, Plane::Refused(_)) {
-            refuse_security(name, value)?;
+        if security::is_security(name) {
+            let set = self.security_properties.set(name, value);
+            return set.map(drop).map_err(|wrong| Error::option(wrong.property, wrong.why));
         }
-        match plane {
+        match plane(name) {
             Plane::Refused(why) => Err(wrong(name, why)),
             Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
             Plane::Rdkafka => {
@@ -188,18 +195,6 @@ impl Options {
             "auto.commit.interval.ms" => &mut self.auto_commit_interval,
             _ => return Err(wrong(name, "is not a property that this crate reads")),
         })
-    }
-}
-
-/// TLS and SASL are not there yet, and half of them (rdkafka's half) would be worse than none.
-fn refuse_security(name: &str, value: &str) -> Result<(), Error> {
-    match name {
-        "security.protocol" if value.eq_ignore_ascii_case("plaintext") => Ok(()),
-        "security.protocol" => Err(wrong(name, "only PLAINTEXT is supported by this version")),
-        _ if name.starts_with("ssl.") || name.starts_with("sasl.") => {
-            Err(wrong(name, "TLS and SASL are not supported by this version"))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -300,16 +295,14 @@ mod tests {
     }
 
     #[test]
-    fn security_that_one_plane_would_not_have_is_refused() {
-        for (name, value) in [
-            ("security.protocol", "SASL_SSL"),
-            ("ssl.ca.location", "ca.pem"),
-            ("sasl.mechanism", "PLAIN"),
-        ] {
-            let mut options = Options::default();
-            options.set(name, value);
-            assert!(options.problem.is_some(), "{name}");
-        }
+    fn security_is_for_both_planes_and_a_mistyped_name_for_neither() {
+        let mut options = Options::default();
+        options.set("ssl.ca.location", "ca.pem");
+        assert_eq!((options.problem.take(), options.rdkafka.len()), (None, 0));
+        assert!(!options.security_properties.is_empty());
+        options.set("ssl.ca.locaton", "ca.pem");
+        let problem = options.problem.expect("an error").to_string();
+        assert!(problem.contains("is `ssl.ca.location` meant?"), "{problem}");
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub struct Property {
     pub plane: Plane,
 }
 
-/// Every property that means something here. What is not in it goes to rdkafka where there is one, and is an error
-/// elsewhere.
+/// Every property that means something here, but for those of [`security`](crate::security::PROPERTIES), which both
+/// planes read. What is in neither list goes to rdkafka where there is one, and is an error elsewhere.
 pub const PROPERTIES: &[Property] = &[
     own("allow.foreign.commits"),
     own("auto.commit.interval.ms"),

@@ -18,6 +18,7 @@ impl<H: Holding> Membership<H> {
         id: RequestId,
         found: Result<(), Failure>,
     ) {
+        let found = self.let_in(now, found);
         self.on_coordinator(now, id, found);
         self.advance(now);
     }
@@ -29,6 +30,10 @@ impl<H: Holding> Membership<H> {
         id: RequestId,
         answer: Result<GroupResponse, Failure>,
     ) {
+        if answer.is_ok() {
+            self.was_let_in();
+        }
+        let answer = self.let_in(now, answer);
         let takes_stale = !self.keeps(Rule::DropStaleAnswers);
         if let Some(sent) = self.round.out.take_if(|sent| {
             sent.id == id || takes_stale && answer.as_ref().is_ok_and(|answer| fits(sent, answer))

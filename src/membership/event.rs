@@ -1,5 +1,6 @@
 //! What the machine tells the application.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::protocol::Cause;
@@ -39,6 +40,8 @@ pub(crate) enum Event<H> {
     NoCommonProtocol,
     /// The coordinator refuses the group to us; kept trying until the session ends.
     Unauthorized,
+    /// A broker does not trust us, or we not it; and why. Kept trying until the session ends.
+    Denied(Arc<str>),
     /// An event has been waiting for longer than the rebalance timeout.
     Stalled,
     /// The membership is over.
@@ -74,6 +77,8 @@ pub(crate) enum Ended {
     Fenced { group_instance_id: GroupInstanceId, refused: ApiKey },
     /// The coordinator refused for good.
     Refused { api: ApiKey, code: ErrorCode },
+    /// No broker has let us in for a whole session.
+    Denied { message: String },
     /// No protocol in common with the group's other members for as long as was to be tried.
     NoCommonProtocol,
     /// The group has as many members as it may, and it stayed so.

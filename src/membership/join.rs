@@ -249,7 +249,7 @@ impl<H: Holding> Membership<H> {
             Failure::Unsupported(message) => {
                 return self.fail(now, Ended::Unsupported { message });
             }
-            Failure::Disconnected => self.note_abandoned(now, sent),
+            Failure::Disconnected | Failure::Denied(_) => self.note_abandoned(now, sent),
             Failure::TimedOut | Failure::Unreadable | Failure::Refused(_) => {
                 self.note_abandoned(now, sent);
                 self.drop_rounds();

@@ -12,6 +12,7 @@ mod answers;
 mod commits;
 mod config;
 mod coordinator;
+mod denied;
 mod event;
 mod events;
 mod heartbeat;
@@ -47,6 +48,7 @@ use rule::Rule;
 
 use self::commits::Commits;
 use self::coordinator::Coordinator;
+use self::denied::Denials;
 use self::events::Events;
 use self::heartbeat::Heartbeats;
 use self::jitter::Jitter;
@@ -106,6 +108,7 @@ pub(crate) struct Membership<H> {
     heartbeats: Heartbeats,
     commits: Commits<H>,
     fence: OwnFence,
+    denials: Denials,
 
     /// The application does not ask for events.
     stalled: bool,
@@ -169,6 +172,7 @@ impl<H: Holding> Membership<H> {
             heartbeats: Heartbeats::default(),
             commits: Commits::new(),
             fence: OwnFence::default(),
+            denials: Denials::default(),
             stalled: false,
             ending: None,
             without_id: false,

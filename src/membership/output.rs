@@ -1,5 +1,6 @@
 //! What passes between the machine and the task that drives it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -67,6 +68,8 @@ pub(crate) enum Failure {
     Unsupported(String),
     /// The answer could not be read.
     Unreadable,
+    /// A broker does not trust us, or we not it; and why.
+    Denied(Arc<str>),
     /// FindCoordinator was answered with an error.
     Refused(ErrorCode),
 }

@@ -12,7 +12,7 @@ impl<H: Holding> Membership<H> {
     /// Tells the application, which must ask before the rebalance timeout is over.
     pub(super) fn tell(&mut self, now: Instant, event: Event<H>) {
         match event {
-            Event::NoCommonProtocol | Event::Unauthorized | Event::Stalled => {
+            Event::NoCommonProtocol | Event::Unauthorized | Event::Denied(_) | Event::Stalled => {
                 self.events.push_once(event);
             }
             event => self.events.push(event),

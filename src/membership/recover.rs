@@ -235,7 +235,8 @@ impl<H: Holding> Membership<H> {
             _ => LossCause::Closed,
         };
         self.abandon_round(now);
-        let still_there = !matches!(ended, Ended::Fenced { .. } | Ended::Refused { .. });
+        let still_there =
+            !matches!(ended, Ended::Fenced { .. } | Ended::Refused { .. } | Ended::Denied { .. });
         let plan_failed = matches!(ended, Ended::PlanFailed { .. });
         if still_there && (plan_failed || self.identity.group_instance_id.is_none()) {
             self.send_leave(now, Some("the membership failed".to_owned()));

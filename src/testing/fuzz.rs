@@ -7,12 +7,13 @@ use crate::wire::api::{
     ApiVersionsRequest, ConsumerGroupDescribeRequest, DeleteGroupsRequest, DescribeGroupsRequest,
     FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
     ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
-    OffsetDeleteRequest, OffsetFetchRequest, SyncGroupRequest,
+    OffsetDeleteRequest, OffsetFetchRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
+    SyncGroupRequest,
 };
 use crate::wire::{ApiKey, Reader, Request, next_frame, read_response};
 
 /// How many doors there are.
-pub const DOORS: u8 = 21;
+pub const DOORS: u8 = 23;
 
 /// Reads `bytes` as whatever comes in by this door; says whether they could be read. Must never panic.
 pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
@@ -38,7 +39,9 @@ pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
         17 => response::<SyncGroupRequest>(version, bytes),
         18 => response::<DeleteGroupsRequest>(version, bytes),
         19 => response::<OffsetDeleteRequest>(version, bytes),
-        _ => response::<ConsumerGroupDescribeRequest>(version, bytes),
+        20 => response::<ConsumerGroupDescribeRequest>(version, bytes),
+        21 => response::<SaslHandshakeRequest>(version, bytes),
+        _ => response::<SaslAuthenticateRequest>(version, bytes),
     }
 }
 
@@ -60,6 +63,8 @@ pub fn door(api: ApiKey) -> u8 {
         ApiKey::DeleteGroups => 18,
         ApiKey::OffsetDelete => 19,
         ApiKey::ConsumerGroupDescribe => 20,
+        ApiKey::SaslHandshake => 21,
+        ApiKey::SaslAuthenticate => 22,
     }
 }
 

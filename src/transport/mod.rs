@@ -1,11 +1,12 @@
-//! I/O. A byte stream to one broker, opened and authenticated.
+//! I/O. A byte stream to one broker, over TCP alone or with TLS.
 //!
-//! What comes after, frames and requests, is `client`'s. Both are written against [`Stream`], so tests put one end of
+//! What comes after, frames, requests and who we say that we are, is `client`'s. Both are written against [`Stream`], so tests put one end of
 //! a pipe where a socket would be.
 
 mod address;
-mod authenticate;
 mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use tokio::time::Instant;
 
 pub(crate) use address::Address;
 pub use address::InvalidAddress;
-pub(crate) use authenticate::{Authenticate, NoAuthentication};
-pub(crate) use tcp::Tcp;
+use tcp::Tcp;
+
+use crate::security::{InvalidSecurity, SaslError, Security, TlsError};
 
 /// Bytes in both directions.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
@@ -37,6 +39,28 @@ pub(crate) trait Connect: Send + Sync + 'static {
     ) -> Result<Box<dyn Stream>, ConnectError>;
 }
 
+/// The way to the brokers that `security` asks for. Reads its files.
+pub(crate) fn network(security: &Security) -> Result<Arc<dyn Connect>, InvalidSecurity> {
+    match &security.tls {
+        None => Ok(Arc::new(Tcp)),
+        #[cfg(feature = "tls")]
+        Some(tls) => Ok(Arc::new(tls::TlsNetwork::new(tls, Arc::new(Tcp))?)),
+        #[cfg(not(feature = "tls"))]
+        Some(_) => Err(security.lacks_feature("TLS", "tls")),
+    }
+}
+
+/// What TLS says of a stream that has ended, if it was TLS that ended it.
+pub(crate) fn tls_error(error: &io::Error) -> Option<TlsError> {
+    #[cfg(feature = "tls")]
+    return tls::of_stream(error);
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        None
+    }
+}
+
 /// Why no stream could be opened.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +76,12 @@ pub enum ConnectError {
         /// What the system says.
         message: Arc<str>,
     },
+    /// TLS failed: one end does not trust the other, or does not speak TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// SASL failed: the broker does not believe who we are, or was not told.
+    #[error(transparent)]
+    Sasl(#[from] SaslError),
     /// No answer within `socket.connection.setup.timeout.ms`.
     #[error("no connection in time")]
     TimedOut,

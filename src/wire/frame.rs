@@ -20,7 +20,9 @@ pub enum FrameError {
     #[error("a frame with the negative length {0}")]
     Negative(i32),
     /// A TLS record: plain text was spoken to a TLS listener.
-    #[error("the port speaks TLS, and was spoken to without")]
+    #[error(
+        "the port speaks TLS, and was spoken to without: look at security.protocol (SSL or SASL_SSL there?)"
+    )]
     Tls,
     /// An HTTP answer: the port is not Kafka's.
     #[error("the port speaks HTTP, not Kafka's protocol")]

@@ -62,6 +62,8 @@ pub(crate) fn recovery(api: ApiKey, code: ErrorCode) -> Recovery {
         | ApiKey::DeleteGroups
         | ApiKey::OffsetDelete => administration(code),
         ApiKey::Metadata | ApiKey::ListOffsets | ApiKey::ApiVersions => cluster(code),
+        // A connection's affair: no member asks.
+        ApiKey::SaslHandshake | ApiKey::SaslAuthenticate => Recovery::Report,
     }
 }
 

@@ -32,8 +32,12 @@ pub enum ApiKey {
     DescribeGroups = 15,
     /// The groups that a broker coordinates.
     ListGroups = 16,
+    /// By which mechanism we will say who we are.
+    SaslHandshake = 17,
     /// What the broker can do.
     ApiVersions = 18,
+    /// Who we are.
+    SaslAuthenticate = 36,
     /// Groups, deleted with their offsets.
     DeleteGroups = 42,
     /// Offsets of a group, deleted.

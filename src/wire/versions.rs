@@ -7,7 +7,7 @@ use super::api::ApiRange;
 use super::{ApiKey, Layout};
 
 /// The versions to speak on one connection: the highest that both ends know, and that no cap forbids.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Versions {
     ours: BTreeMap<ApiKey, VersionRange>,
     theirs: BTreeMap<ApiKey, VersionRange>,
@@ -113,11 +113,10 @@ impl Versions {
 
 /// No Kafka has a Heartbeat version 5, and every Kafka describes groups and authenticates.
 fn is_librdkafkas_mock(theirs: &[ApiRange]) -> bool {
-    const SASL_HANDSHAKE: i16 = 17;
-    let find = |api: i16| theirs.iter().find(|range| range.api == api);
-    find(ApiKey::Heartbeat as i16).is_some_and(|range| range.max >= 5)
-        && find(ApiKey::DescribeGroups as i16).is_none()
-        && find(SASL_HANDSHAKE).is_none()
+    let find = |api: ApiKey| theirs.iter().find(|range| range.api == api.number());
+    find(ApiKey::Heartbeat).is_some_and(|range| range.max >= 5)
+        && find(ApiKey::DescribeGroups).is_none()
+        && find(ApiKey::SaslHandshake).is_none()
 }
 
 impl VersionRange {
@@ -158,7 +157,7 @@ impl fmt::Display for Theirs {
 
 impl ApiKey {
     /// Every API that is spoken.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::ListOffsets,
         Self::Metadata,
         Self::OffsetCommit,
@@ -170,7 +169,9 @@ impl ApiKey {
         Self::SyncGroup,
         Self::DescribeGroups,
         Self::ListGroups,
+        Self::SaslHandshake,
         Self::ApiVersions,
+        Self::SaslAuthenticate,
         Self::DeleteGroups,
         Self::OffsetDelete,
         Self::ConsumerGroupDescribe,
@@ -199,7 +200,9 @@ impl ApiKey {
             Self::SyncGroup => VersionRange::new(0, 5),
             Self::DescribeGroups => VersionRange::new(0, 6),
             Self::ListGroups => VersionRange::new(0, 5),
+            Self::SaslHandshake => VersionRange::new(1, 1),
             Self::ApiVersions => VersionRange::new(0, 4),
+            Self::SaslAuthenticate => VersionRange::new(0, 2),
             Self::DeleteGroups => VersionRange::new(0, 2),
             Self::OffsetDelete => VersionRange::new(0, 0),
             Self::ConsumerGroupDescribe => VersionRange::new(0, 1),
@@ -220,10 +223,10 @@ impl ApiKey {
             Self::FindCoordinator | Self::ApiVersions | Self::ListGroups => 3,
             Self::Heartbeat | Self::LeaveGroup | Self::SyncGroup => 4,
             Self::DescribeGroups => 5,
-            Self::DeleteGroups => 2,
+            Self::DeleteGroups | Self::SaslAuthenticate => 2,
             Self::ConsumerGroupDescribe => 0,
-            // None of it is.
-            Self::OffsetDelete => i16::MAX,
+            // None of them is.
+            Self::OffsetDelete | Self::SaslHandshake => i16::MAX,
         }
     }
 }
@@ -252,7 +255,7 @@ mod tests {
             range(ApiKey::SyncGroup, 0, 5),
             range(ApiKey::DescribeGroups, 0, 6),
             range(ApiKey::ListGroups, 0, 5),
-            ApiRange { api: 17, min: 0, max: 1 },
+            range(ApiKey::SaslHandshake, 0, 1),
             range(ApiKey::ApiVersions, 0, 5),
             ApiRange { api: 77, min: 1, max: 1 },
         ]

@@ -94,7 +94,9 @@ async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
     for (name, text, message) in [
         ("number", "request.timeout.ms=soon", "c:1: `request.timeout.ms` is no number of"),
         ("zero", "\r\n\r\nrequest.timeout.ms=0", "c:3: `request.timeout.ms` is 0\n"),
-        ("grave", "a=1\nsasl.pasword=s3cret", "c:2: `sasl.pasword` is not known\n"),
+        ("grave", "a=1\nsasl.pasword=s3cret", "c:2: `sasl.*` has no `sasl.pasword`: is"),
+        ("protocol", "\nsecurity.protocol=s3cret", "c:2: `security.protocol`"),
+        ("jaas", "sasl.jaas.config=Module required password=\"s3cret", "c:1: `sasl.jaas.config`"),
         ("escape", "client.id=\\u00", "c:1: `\\u` is followed by something else than"),
         ("escape", "client.id=\\ud800", "c:1: an escaped half of a character stands"),
         ("provider", "config.providers=env", "c:1: `config.providers` is not known: write"),

@@ -69,6 +69,7 @@ pub(crate) enum Said {
     /// The former holder's client id, host and member id.
     TookOver(String, String, MemberId),
     Unauthorized,
+    Denied(String),
     Stalled,
     Other(String),
 }
@@ -303,6 +304,7 @@ impl Seen {
                 Said::TookOver(client_id, host, member_id)
             }
             Event::Unauthorized => Said::Unauthorized,
+            Event::Denied(why) => Said::Denied(why.to_string()),
             Event::Stalled => Said::Stalled,
             other => Said::Other(format!("{other:?}")),
         };

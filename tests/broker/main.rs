@@ -29,6 +29,8 @@ mod pieces;
 mod refusals;
 mod removing;
 mod resetting;
+#[cfg(all(feature = "tls", feature = "sasl"))]
+mod secure;
 mod seen;
 mod settling;
 mod r#static;

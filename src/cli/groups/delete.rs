@@ -177,6 +177,7 @@ pub(super) async fn offsets(
     let planned: Vec<(TopicPartition, i64)> =
         committed.into_iter().map(|(partition, committed)| (partition, committed.offset)).collect();
     if planned.is_empty() {
+        admin.describe_group(group.as_str()).await?;
         console.complain(format_args!("there is nothing to forget: nothing is committed\n"));
         return Ok(Outcome::Failed);
     }

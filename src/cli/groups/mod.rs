@@ -17,7 +17,7 @@ use self::options::Options;
 use super::console::Console;
 use super::outcome::{Outcome, failure, one_line, told, worse};
 use super::{Assigners, UsageError, reach};
-use crate::admin::{Admin, GroupDescription};
+use crate::admin::{Admin, AdminError, GroupDescription};
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -83,19 +83,28 @@ pub(super) fn run(
     };
     reach::asking(console, async |console| {
         let admin = options.reach.connect(console).await?.knowing(assigners.readers());
-        let outcome = match command {
-            Command::List => list::run(&admin, &options, console).await,
-            Command::Describe | Command::Members => {
-                describe::run(&admin, command, &options, console).await
-            }
-            Command::Lag => lag::run(&admin, &options, console).await,
-            Command::RemoveMembers => remove::run(&admin, &options, console).await,
-            Command::ResetOffsets => reset::run(&admin, &options, console).await,
-            Command::DeleteOffsets => delete::offsets(&admin, &options, console).await,
-            Command::Delete => delete::groups(&admin, &options, console).await,
-        };
-        Ok(outcome?)
+        Ok(carry_out(command, &admin, &options, console).await?)
     })
+}
+
+/// What each command does once it has reached the cluster.
+async fn carry_out(
+    command: Command,
+    admin: &Admin,
+    options: &Options,
+    console: &mut Console<'_>,
+) -> Result<Outcome, AdminError> {
+    match command {
+        Command::List => list::run(admin, options, console).await,
+        Command::Describe | Command::Members => {
+            describe::run(admin, command, options, console).await
+        }
+        Command::Lag => lag::run(admin, options, console).await,
+        Command::RemoveMembers => remove::run(admin, options, console).await,
+        Command::ResetOffsets => reset::run(admin, options, console).await,
+        Command::DeleteOffsets => delete::offsets(admin, options, console).await,
+        Command::Delete => delete::groups(admin, options, console).await,
+    }
 }
 
 /// Describes each group that is asked for; what is wrong with the others is said.

@@ -10,12 +10,14 @@ use super::script::{Peer, VERSIONS, alive, heartbeat, soon, versions};
 use crate::client::connection::{Connection, ConnectionOptions};
 use crate::client::{ApiKey, ClientError, ConnectionError, FrameError};
 
-fn options() -> ConnectionOptions {
+pub(super) fn options() -> ConnectionOptions {
     ConnectionOptions {
         client_id: "test".into(),
         max_frame_size: 1 << 20,
         max_idle: Duration::from_secs(60),
         max_versions: [].into(),
+        setup_timeout: Duration::from_secs(10),
+        login: None,
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::client::{ApiKey, Client, ClientOptions};
-use crate::transport::{Address, Connect, ConnectError, NoAuthentication, Stream};
+use crate::transport::{Address, Connect, ConnectError, Stream};
 use crate::types::{Generation, MemberId};
 use crate::wire::Layout;
 use crate::wire::api::HeartbeatRequest;
@@ -80,6 +80,8 @@ pub(in crate::client) const VERSIONS: &[(ApiKey, i16, i16)] = &[
     (ApiKey::SyncGroup, 0, 3),
     (ApiKey::OffsetFetch, 1, 7),
     (ApiKey::ListOffsets, 1, 5),
+    (ApiKey::SaslHandshake, 0, 1),
+    (ApiKey::SaslAuthenticate, 0, 2),
 ];
 
 /// An answer to ApiVersions.
@@ -155,7 +157,7 @@ impl Script {
 
     pub(in crate::client) fn client_with(&self, options: ClientOptions) -> Client {
         let options = options.jitter_seed(1).runtime(Handle::current());
-        Client::with_network(options, Arc::new(self.clone()), Arc::new(NoAuthentication)).unwrap()
+        Client::with_network(options, Arc::new(self.clone())).unwrap()
     }
 
     /// From now on nobody listens there.

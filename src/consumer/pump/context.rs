@@ -1,16 +1,39 @@
 //! What librdkafka says beside records.
 
+use std::error::Error;
+use std::time::UNIX_EPOCH;
+
+use rdkafka::client::OAuthToken;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::{ClientContext, Statistics};
 use tracing::{debug, error, info, warn};
 
-/// Sends librdkafka's log the way of ours.
+use crate::client::TokenBridge;
+
+/// Sends librdkafka's log the way of ours, and gives it our tokens.
 #[derive(Debug)]
-pub(super) struct Context;
+pub(super) struct Context {
+    /// Where OAUTHBEARER's tokens come from, where it is spoken.
+    pub(super) tokens: Option<TokenBridge>,
+}
 
 impl ClientContext for Context {
+    /// Asked for by OAUTHBEARER alone.
+    const ENABLE_REFRESH_OAUTH_TOKEN: bool = true;
+
+    fn generate_oauth_token(&self, _: Option<&str>) -> Result<OAuthToken, Box<dyn Error>> {
+        let tokens = self.tokens.as_ref().ok_or("nobody gives tokens")?;
+        let token = tokens.token()?;
+        let expires = token.expires().duration_since(UNIX_EPOCH)?;
+        Ok(OAuthToken {
+            token: token.reveal().to_owned(),
+            principal_name: token.principal_name().to_owned(),
+            lifetime_ms: i64::try_from(expires.as_millis())?,
+        })
+    }
+
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
         match level {
             RDKafkaLogLevel::Emerg

@@ -15,6 +15,7 @@ use super::context::{Context, Weight, weigh};
 use super::plan::{Plan, Todo};
 use super::reading::{Reading, Start};
 use super::signal::Signal;
+use crate::client::TokenBridge;
 use crate::consumer::convert::{list_at, list_of};
 use crate::consumer::hand_over::HandOver;
 use crate::consumer::raw;
@@ -42,6 +43,7 @@ pub(super) struct PumpThread {
 impl PumpThread {
     pub(super) fn new(
         config: &ClientConfig,
+        tokens: Option<TokenBridge>,
         plan: Arc<Plan>,
         hand_over: Arc<HandOver>,
         signal: Arc<Signal>,
@@ -49,7 +51,7 @@ impl PumpThread {
         let mut config = config.clone();
         config.set_log_level(RDKafkaLogLevel::Info);
         let mut consumer: BaseConsumer<Context> =
-            config.create_with_context(Context).map_err(misconfigured)?;
+            config.create_with_context(Context { tokens }).map_err(misconfigured)?;
         let ring = Arc::clone(&signal);
         consumer.set_nonempty_callback(move || ring.set());
         Ok(Self { consumer, plan, hand_over, signal, reading: Reading::default() })

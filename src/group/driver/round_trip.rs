@@ -172,6 +172,9 @@ fn failure(error: ClientError) -> Failure {
         }
         ClientError::Undecodable { .. } => Failure::Unreadable,
         ClientError::Refused { code, .. } => Failure::Refused(code),
-        _ => Failure::Disconnected,
+        error => match error.denial() {
+            Some(denial) => Failure::Denied(denial.into()),
+            None => Failure::Disconnected,
+        },
     }
 }

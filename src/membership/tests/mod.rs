@@ -1,6 +1,7 @@
 //! Sentences about the machine, told by scripts: what goes in, what must come out.
 
 mod commits;
+mod denied;
 mod errors;
 mod heartbeats;
 mod joining;

@@ -14,6 +14,10 @@ mod metadata;
 mod offset_commit;
 mod offset_delete;
 mod offset_fetch;
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+mod sasl_authenticate;
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+mod sasl_handshake;
 mod sync_group;
 
 use std::collections::BTreeMap;
@@ -42,12 +46,15 @@ pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
 pub(crate) use offset_delete::OffsetDeleteRequest;
 pub(crate) use offset_fetch::OffsetFetchRequest;
 pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
+#[cfg(any(test, feature = "sasl", feature = "test-util"))]
+pub(crate) use {sasl_authenticate::SaslAuthenticateRequest, sasl_handshake::SaslHandshakeRequest};
 // What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {
     consumer_group_describe::ConsumerGroupDescribeResponse, delete_groups::DeleteGroupsResponse,
     describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
     list_offsets::ListOffsetsResponse, metadata::TopicId,
+    sasl_authenticate::SaslAuthenticateResponse, sasl_handshake::SaslHandshakeResponse,
 };
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) use {

@@ -7,9 +7,11 @@ use std::{collections::BTreeMap, io, time::Duration};
 use kafka_protocol::{
     ResponseError,
     messages::{
-        ApiKey, ApiVersionsRequest, ApiVersionsResponse, CreateAclsRequest,
-        CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest,
-        DescribeAclsRequest, ListOffsetsRequest, MetadataRequest, MetadataResponse, TopicName,
+        AlterUserScramCredentialsRequest, ApiKey, ApiVersionsRequest, ApiVersionsResponse,
+        CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
+        DeleteTopicsRequest, DescribeAclsRequest, ListOffsetsRequest, MetadataRequest,
+        MetadataResponse, TopicName,
+        alter_user_scram_credentials_request::ScramCredentialDeletion,
         create_acls_request::AclCreation,
         create_partitions_request::CreatePartitionsTopic,
         create_topics_request::{CreatableTopic, CreatableTopicConfig},
@@ -124,6 +126,44 @@ impl Admin {
             || Ok(self.call(6, &request)?.responses.iter().map(|topic| topic.error_code).collect()),
         );
         self.wait_for_partitions(name, 0);
+    }
+
+    /// Allows one user these operations on one resource.
+    pub(crate) fn grant(
+        &self,
+        principal: &str,
+        resource: Resource,
+        name: &str,
+        operations: &[Operation],
+    ) {
+        let rule = |operation: &Operation| {
+            AclCreation::default()
+                .with_resource_type(resource as i8)
+                .with_resource_name(string(name))
+                .with_resource_pattern_type(LITERAL)
+                .with_principal(string(principal))
+                .with_host(string("*"))
+                .with_operation(*operation as i8)
+                .with_permission_type(ALLOW)
+        };
+        let request =
+            CreateAclsRequest::default().with_creations(operations.iter().map(rule).collect());
+        self.until_done(&format!("grant {operations:?} on {name}"), None, || {
+            Ok(self.call(3, &request)?.results.iter().map(|result| result.error_code).collect())
+        });
+        self.wait_for_rules(resource, name, true);
+    }
+
+    /// Takes a user's SCRAM-SHA-256 credential away: connections that are open stay.
+    pub(crate) fn forget_user(&self, name: &str) {
+        const SCRAM_SHA_256: i8 = 1;
+        let deletion = ScramCredentialDeletion::default()
+            .with_name(string(name))
+            .with_mechanism(SCRAM_SHA_256);
+        let request = AlterUserScramCredentialsRequest::default().with_deletions(vec![deletion]);
+        self.until_done(&format!("forget user {name}"), None, || {
+            Ok(self.call(0, &request)?.results.iter().map(|result| result.error_code).collect())
+        });
     }
 
     /// Denies everyone one operation on one resource; all others on it stay allowed.

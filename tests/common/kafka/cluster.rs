@@ -46,7 +46,7 @@ impl Cluster {
             let file = |name: &str| folder.path().join(format!("{name}-{id}"));
             let (properties, data) = (file("properties"), file("data"));
             fs::write(&properties, settings.server_properties(id, &ports, &data))?;
-            let mut node = Node::new(properties, data, file("log"));
+            let mut node = Node::new(properties, data, file("log"), settings);
             node.start(libs)?;
             nodes.push(node);
         }
@@ -116,6 +116,13 @@ impl Cluster {
 /// Free ports for each node, below the range from which systems take ports for outgoing connections: a node
 /// that is down for a while finds its port still free.
 pub(super) fn free_ports(nodes: i32) -> io::Result<Vec<Ports>> {
+    let numbers = free_numbers(3 * usize::try_from(nodes).expect("a count of nodes"))?;
+    let ports = |of: &[u16]| Ports { client: of[0], internal: of[1], controller: of[2] };
+    Ok(numbers.chunks_exact(3).map(ports).collect())
+}
+
+/// As [`free_ports`], so many.
+pub(super) fn free_numbers(count: usize) -> io::Result<Vec<u16>> {
     let mut held = Vec::new();
     let mut free = || loop {
         let port = fastrand::u16(12_000..32_000);
@@ -128,7 +135,5 @@ pub(super) fn free_ports(nodes: i32) -> io::Result<Vec<Ports>> {
             Err(error) => break Err(error),
         }
     };
-    (0..nodes)
-        .map(|_| Ok(Ports { client: free()?, internal: free()?, controller: free()? }))
-        .collect()
+    (0..count).map(|_| free()).collect()
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::run;
+use super::{run, settings::Settings};
 use crate::common::wait;
 
 /// How long a node may take to stop in good order.
@@ -18,12 +18,13 @@ const STOP: Duration = Duration::from_secs(60);
 /// reaped: its number may be another's by then.
 const SCRIPT: &str = r#"
 log=$1 properties=$2 data=$3 classes=$4
+shift 4
 small="-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 exec 3<&0 </dev/null
 (
     exec 3<&-
     [ -e "$data/meta.properties" ] ||
-        java -Xmx128m $small -cp "$classes" kafka.tools.StorageTool format -t 5L6g3nShT-eMCtK--X86sw -c "$properties" ||
+        java -Xmx128m $small -cp "$classes" kafka.tools.StorageTool format -t 5L6g3nShT-eMCtK--X86sw -c "$properties" "$@" ||
         exit 1
     exec java -Xms64m -Xmx384m $small -Dorg.slf4j.simpleLogger.showDateTime=true -cp "$classes" kafka.Kafka "$properties"
 ) >>"$log" 2>&1 &
@@ -46,6 +47,8 @@ pub(super) struct Node {
     properties: PathBuf,
     data: PathBuf,
     log: PathBuf,
+    format: Vec<String>,
+    environment: Vec<(String, String)>,
     process: Option<Process>,
 }
 
@@ -59,14 +62,23 @@ struct Process {
 
 impl Node {
     /// A node with the given files, not yet up.
-    pub(super) fn new(properties: PathBuf, data: PathBuf, log: PathBuf) -> Self {
-        Self { properties, data, log, process: None }
+    pub(super) fn new(
+        properties: PathBuf,
+        data: PathBuf,
+        log: PathBuf,
+        settings: &Settings,
+    ) -> Self {
+        let format = settings.format_arguments();
+        let environment = settings.variables().to_vec();
+        Self { properties, data, log, format, environment, process: None }
     }
 
     /// Starts the node; it answers some seconds later.
     pub(super) fn start(&mut self, libs: &Path) -> io::Result<()> {
         let mut shell = run::shell(SCRIPT)
             .args([&self.log, &self.properties, &self.data, &libs.join("*")])
+            .args(&self.format)
+            .envs(self.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -31,6 +31,11 @@ pub(super) fn is_external() -> bool {
     external().is_some()
 }
 
+/// Whether brokers are processes that we start ourselves.
+pub(super) fn is_jars() -> bool {
+    matches!(source(), Ok(Source::Jars(_)))
+}
+
 /// The version of Kafka that is started where none is given.
 pub(super) fn version() -> String {
     env::var("KAFKA_GROUP_TEST_KAFKA_VERSION").unwrap_or_else(|_| "4.4.0".into())

@@ -89,6 +89,10 @@ fn answer_of(api: ApiKey, version: i16, rest: Reader) -> Result<(), ReadError> {
         ApiKey::ConsumerGroupDescribe => {
             read_response::<ConsumerGroupDescribeRequest>(version, rest).map(drop)
         }
+        ApiKey::SaslHandshake => read_response::<SaslHandshakeRequest>(version, rest).map(drop),
+        ApiKey::SaslAuthenticate => {
+            read_response::<SaslAuthenticateRequest>(version, rest).map(drop)
+        }
     }
 }
 

@@ -146,6 +146,8 @@ fn what_a_dynamic_member_sends_is_encoded_in_every_version() {
     encodes_in_every_version(&DeleteGroupsRequest { group_ids: vec!["g".to_owned()] });
     encodes_in_every_version(&delete_offsets());
     encodes_in_every_version(&ConsumerGroupDescribeRequest { group_ids: vec!["g".to_owned()] });
+    encodes_in_every_version(&SaslHandshakeRequest { mechanism: "PLAIN".to_owned() });
+    encodes_in_every_version(&SaslAuthenticateRequest { says: "secret".into() });
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod cluster;
 mod consumers;
 mod groups;
 mod offsets;
+mod sasl;
 
 use std::fmt::Debug;
 
@@ -55,6 +56,7 @@ pub(super) fn all() -> Vec<Box<dyn Sample>> {
     all.extend(cluster::samples());
     all.extend(offsets::samples());
     all.extend(consumers::samples());
+    all.extend(sasl::samples());
     assert_eq!(all.len(), ApiKey::ALL.len(), "an API without samples");
     all
 }

@@ -1,0 +1,137 @@
+//! Denials as a whole client meets them, and secrets wherever something is written.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Buf;
+use kafka_protocol::messages::{
+    SaslAuthenticateRequest as Says, SaslAuthenticateResponse, SaslHandshakeResponse,
+};
+use kafka_protocol::protocol::{Decodable, StrBytes};
+use tokio::time::Instant;
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::script::{Received, Reply, Script, coordinator, encoded, metadata, soon};
+use crate::client::{ApiKey, ClientError, ClientOptions};
+use crate::security::{Sasl, Security};
+
+const SECRET: &str = "s3cret-word";
+
+/// Brokers that ask who we are, and believe `believes`.
+fn asking(believes: bool) -> Script {
+    Script::new(move |_, asked| match asked.api {
+        17 => encoded(&SaslHandshakeResponse::default(), 1),
+        36 => believed(asked, believes),
+        3 => metadata(asked, &[1], &[("books", 1)]),
+        _ => coordinator(asked, 1),
+    })
+}
+
+fn believed(asked: &Received, believes: bool) -> Reply {
+    let mut body = asked.body.clone();
+    body.advance(1); // No tags.
+    let said = Says::decode(&mut body, asked.version).unwrap().auth_bytes;
+    assert!(said.ends_with(SECRET.as_bytes()), "the password is said to the broker");
+    let answer = SaslAuthenticateResponse::default();
+    let answer = match believes {
+        true => answer,
+        false => answer
+            .with_error_code(58)
+            .with_error_message(Some(StrBytes::from_static_str("Invalid username or password"))),
+    };
+    encoded(&answer, 2)
+}
+
+fn options(bootstrap: &str) -> ClientOptions {
+    ClientOptions::new(bootstrap).security(Security::sasl_plaintext(Sasl::plain("alice", SECRET)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_one_broker_refuses_are_not_carried_to_the_next() {
+    let script = asking(false);
+    let all = ["a:1", "b:1", "c:1"];
+    let client = script.client_with(options(&all.join(",")));
+    let begun = Instant::now();
+    let error = client.coordinator("g", soon()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unreachable { .. }), "{error}");
+    assert!(!error.is_retriable());
+    assert!(error.denial().is_some_and(|why| why.contains("sasl.password")), "{error}");
+    let tries: usize = all.iter().map(|address| script.tries(address).len()).sum();
+    assert_eq!((tries, begun.elapsed()), (1, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_port_that_hangs_up_at_once_is_believed_the_third_time() {
+    let script = Script::new(|_, _| Reply::Close);
+    let client = script.client("a:1");
+    let error = client.coordinator("g", soon()).await.unwrap_err();
+    assert!(error.to_string().contains("security.protocol"), "{error}");
+    assert_eq!(script.tries("a:1").len(), 3);
+}
+
+/// What is written anywhere.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Written {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_secret_is_logged_or_shown_whether_it_is_believed_or_not() {
+    let written = Written::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(written.clone())
+        .finish();
+    // The client's tasks run on the test's own thread.
+    let _written_to = tracing::subscriber::set_default(subscriber);
+    // Other tests of this process, which write nothing, may have come by first.
+    tracing::callsite::rebuild_interest_cache();
+    let mut shown = String::new();
+    for believes in [true, false] {
+        let options = options("a:1");
+        shown += &format!("{options:?} {:?}", options.protection());
+        let script = asking(believes);
+        let client = script.client_with(options);
+        let outcome = client.coordinator("g", soon()).await;
+        shown += &format!("{client:?} {outcome:?}");
+        shown.extend(outcome.map_err(|error| error.to_string()).err());
+        assert!(script.count(ApiKey::SaslAuthenticate) > 0);
+    }
+    let logged = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    assert!(logged.contains("found the coordinator"), "{logged}");
+    assert!(shown.contains("alice") && shown.contains("Invalid username"), "{shown}");
+    for text in [logged, shown] {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
+#[test]
+fn a_client_is_told_what_is_wrong_before_it_starts() {
+    let mut options = ClientOptions::new("a:1");
+    assert_eq!(options.set("sasl.mechanism", "PLAIN"), Ok(true));
+    let error = options.protection().unwrap_err().to_string();
+    assert!(error.contains("security.protocol is PLAINTEXT"), "{error}");
+    let error = ClientOptions::new("a:1").set("ssl.protocols", "TLSv1.3").unwrap_err().to_string();
+    assert!(error.contains("has no `ssl.protocols`"), "{error}");
+    let both = options.security(Security::plaintext());
+    assert!(both.protection().unwrap_err().to_string().contains("one of them"));
+}

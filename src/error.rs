@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::types::{GroupInstanceId, InstanceHolder, Partitions};
+use crate::types::{GroupInstanceId, InstanceHolder, MemberId, Partitions};
 use crate::wire::{ApiKey, ErrorCode};
 
 /// Why an operation of a member failed.
@@ -56,7 +56,7 @@ pub enum Error {
     /// Another process joined with our `group.instance.id`, and the coordinator believes the newer one. The
     /// membership is over; retrying at once would throw the other one out.
     #[error(
-        "group `{group}` fenced instance id `{group_instance_id}` on {refused:?}: {} has joined with the same \
+        "group `{group}` fenced instance id `{group_instance_id}` (member id {member_id}) on {refused:?}: {} has joined with the same \
          group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a duplicated \
          configuration)",
         holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string)
@@ -66,6 +66,8 @@ pub enum Error {
         group: String,
         /// The id that is used twice.
         group_instance_id: GroupInstanceId,
+        /// The member id under which we had it.
+        member_id: MemberId,
         /// The request that was refused.
         refused: ApiKey,
         /// The newer one, where the coordinator told in time.

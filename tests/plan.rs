@@ -66,6 +66,11 @@ fn copies_show_who_has_the_first_ones() {
 }
 
 #[test]
+fn a_member_that_leaves_and_one_that_comes_are_supposed_first() {
+    check("shop.what-if.txt", &["--without", "pod-1", "--with", "1", "shop.json"]);
+}
+
+#[test]
 fn several_files_follow_one_another() {
     check("both.txt", &["--assigner", "sticky", "chain.json", "shop.json"]);
 }

@@ -1,7 +1,8 @@
 //! Whole groups in virtual time, through storms that seeds decide.
 //!
 //! A seed that fails is told, and told again in full by `SEED=… cargo test --test simulation one_seed -- --nocapture`,
-//! with `CONSUMING=1` for one of those that consume, or `ROLLED_OUT=1` for one that is brought to cooperative rounds.
+//! with `CONSUMING=1` for one of those that consume, `ROLLED_OUT=1` for one that is brought to cooperative rounds, or
+//! `COMING_BACK=1` for one whose members come back when they were fenced.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -72,6 +73,19 @@ fn no_partition_has_two_owners_while_a_group_is_brought_from_eager_to_cooperativ
 }
 
 #[test]
+fn no_piece_has_two_owners_though_members_that_were_fenced_come_back() {
+    for seed in 0..300 {
+        if let Err(violation) = coming_back(Sim::storm(start(), seed, None), seed).weather_it() {
+            panic!("seed {seed}, coming back: {violation}");
+        }
+    }
+}
+
+fn coming_back(sim: Sim, seed: u64) -> Sim {
+    sim.coming_back(Duration::from_secs(seed % 10 + 1))
+}
+
+#[test]
 fn one_seed() {
     let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) else { return };
     let sim = Sim::storm(start(), seed, None).traced();
@@ -79,6 +93,7 @@ fn one_seed() {
     let mut sim = match (is_set("CONSUMING"), is_set("ROLLED_OUT")) {
         (_, true) => sim.rolled_out(),
         (true, false) => sim.consuming(),
+        (false, false) if is_set("COMING_BACK") => coming_back(sim, seed),
         (false, false) => sim,
     };
     let end = sim.weather_it();

@@ -314,3 +314,16 @@ impl From<Down> for PlanWords {
         }
     }
 }
+
+/// A group as an answer tells it.
+#[cfg(test)]
+pub(crate) fn read(version: i16, answer: Bytes) -> Option<GroupDescription> {
+    use crate::types::NodeId;
+    use crate::wire::api::DescribeGroupsRequest;
+    use crate::wire::{Reader, Request};
+
+    let answer = DescribeGroupsRequest::read(version, &mut Reader::new(answer)).ok()?;
+    let coordinator = Node { id: NodeId(1), host: "broker".into(), port: 9092, rack: None };
+    let described = answer.groups.into_iter().next()?;
+    Some(describe(coordinator, described, &[]))
+}

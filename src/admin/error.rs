@@ -86,6 +86,7 @@ impl AdminError {
     pub fn is_out_of_reach(&self) -> bool {
         match self {
             Self::NotAuthorized { .. } => true,
+            Self::Topic { why, .. } => *why == TopicError::NotAuthorized,
             Self::Client(ClientError::InvalidOption { .. }) => false,
             Self::Client(_) => true,
             _ => false,

@@ -27,6 +27,8 @@ mod error;
 mod kind;
 mod lag;
 mod list;
+#[cfg(feature = "cli")]
+mod live;
 mod look;
 mod offsets;
 mod present;
@@ -41,6 +43,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::{JoinHandle, JoinSet};
 
+#[cfg(test)]
+pub(crate) use describe::read;
 pub use describe::{
     AssignmentDescription, Content, GroupDescription, MemberDescription, MemberMetadata,
     MemberWords, PlanWords, SubscriptionDescription,
@@ -326,6 +330,22 @@ impl Admin {
     /// Says who would be removed, and who of them is alive as far as that can be known, and removes nobody: a dry run,
     /// whose [`keys`](RemovalPlan::keys) [`remove_members`](Self::remove_members) takes.
     ///
+    /// ```no_run
+    /// # async fn shrink(admin: &kafka_group::admin::Admin) -> Result<(), kafka_group::admin::AdminError> {
+    /// use std::time::Duration;
+    ///
+    /// use kafka_group::admin::{MemberFilter, RemovalPlanOptions, RemoveOptions};
+    ///
+    /// let pods = MemberFilter::new().instance_id_pattern("indexer-[0-9]+")?.client_host("10.0.0.7");
+    /// let options = RemovalPlanOptions::default().watch(Duration::from_secs(6));
+    /// let plan = admin.plan_removal("search-indexers", pods, options).await?;
+    /// if plan.members.iter().all(|planned| !planned.life.is_seen()) {
+    ///     admin.remove_members("search-indexers", plan.keys(), RemoveOptions::default()).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// No broker tells when it last heard from a member. A member that is watched for some time may show that it lives
     /// ([`SignOfLife`]); one that shows nothing may live all the same. Needs DESCRIBE on the group, and on its topics for
     /// commits to be seen.
@@ -369,17 +389,4 @@ fn checked(group: String) -> Result<String, AdminError> {
         true => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
         false => Ok(group),
     }
-}
-
-/// A group as an answer to DescribeGroups tells it.
-#[cfg(test)]
-pub(crate) fn read(version: i16, answer: bytes::Bytes) -> Option<GroupDescription> {
-    use crate::types::{Node, NodeId};
-    use crate::wire::api::DescribeGroupsRequest;
-    use crate::wire::{Reader, Request};
-
-    let answer = DescribeGroupsRequest::read(version, &mut Reader::new(answer)).ok()?;
-    let coordinator = Node { id: NodeId(1), host: "broker".into(), port: 9092, rack: None };
-    let described = answer.groups.into_iter().next()?;
-    Some(describe::describe(coordinator, described, &[]))
 }

@@ -80,10 +80,20 @@ impl Assigners {
         self.known.iter().filter_map(|known| (known.make)(&choices).ok()).collect()
     }
 
+    /// Their names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|known| known.name.as_str())
+    }
+
+    /// Whether there is an assigner of this name.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
     /// The assigner of this name, which may be asked for with these knobs turned.
     pub(super) fn find(&self, name: &str, turned: &[Knob]) -> Result<&Make, UsageError> {
         let Some(known) = self.known.iter().rev().find(|known| known.name == name) else {
-            let names: Vec<&str> = self.known.iter().map(|known| known.name.as_str()).collect();
+            let names: Vec<&str> = self.names().collect();
             let message = format!("no assigner `{name}`; there are {}", names.join(", "));
             return Err(UsageError::Other(message));
         };

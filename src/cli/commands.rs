@@ -1,5 +1,7 @@
 //! The commands and what each takes: the one table by which they are read, listed and completed.
 
+use super::completions::SHELLS;
+
 /// A command.
 #[derive(Debug)]
 pub(super) struct Command {
@@ -33,6 +35,8 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Opt {
     pub(super) name: &'static str,
+    /// Another way to write it, in one letter.
+    pub(super) short: Option<char>,
     pub(super) value: Value,
     pub(super) about: &'static str,
 }
@@ -107,7 +111,7 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
     Command {
         name: "plan",
-        about: "plans groups that are described in files, and says who would have what",
+        about: "plans groups, from files or as they are, and says who would have what",
         options: &[
             "assigner",
             "racks",
@@ -119,9 +123,21 @@ pub(super) const COMMANDS: &[Command] = &[
             "all",
             "format",
             "runs",
+            "without",
+            "with",
+            "group",
+            "save",
         ],
-        asks: false,
+        asks: true,
         operands: Value::File,
+    },
+    asking("watch", "shows groups as they change", &["group", "interval", "count", "format"]),
+    Command {
+        name: "completions",
+        about: "writes what a shell needs to complete this command",
+        options: &[],
+        asks: false,
+        operands: Value::OneOf(SHELLS),
     },
     Command {
         name: "help",
@@ -154,10 +170,10 @@ const RACKS: Value = Value::OneOf(&[
 ]);
 
 /// Every option that there is, by name. One name means the same wherever it is taken.
-const OPTIONS: &[Opt] = &[
+pub(super) const OPTIONS: &[Opt] = &[
     option("all", Value::Nothing, "all, however many there are"),
     option("all-topics", Value::Nothing, "all partitions that something is committed for"),
-    option("assigner", Value::Assigner, "who plans"),
+    Opt { short: Some('a'), ..option("assigner", Value::Assigner, "who plans") },
     option("bootstrap-server", Value::Anything, "brokers to begin with, as host:port"),
     option("by-duration", Value::Anything, "back to so long ago, as in P1DT2H"),
     option("client-host", Value::Anything, "members that run there"),
@@ -165,6 +181,7 @@ const OPTIONS: &[Opt] = &[
     option("co-partition", Value::Anything, "topics that belong together"),
     option("command-config", Value::File, "a properties file for the way to the cluster"),
     option("copies", Value::Anything, "how many members have each partition"),
+    option("count", Value::Anything, "how often is looked"),
     option("create", Value::Nothing, "also a group that does not exist yet"),
     option("dry-run", Value::Nothing, "says what would be done, and does nothing"),
     option("execute", Value::Nothing, "does what would else only be said"),
@@ -175,6 +192,7 @@ const OPTIONS: &[Opt] = &[
     option("group", Value::Anything, "a group"),
     option("instance-id-pattern", Value::Anything, "static members whose ids match"),
     option("instance-ids", Value::Anything, "static members"),
+    option("interval", Value::Anything, "how many seconds between two looks"),
     option("member-ids", Value::Anything, "members"),
     option("observe", Value::Anything, "for how many seconds signs of life are looked for"),
     option("one-by-one", Value::Nothing, "one request a member, for old brokers"),
@@ -183,6 +201,7 @@ const OPTIONS: &[Opt] = &[
     option("reason", Value::Anything, "why, for the broker's log"),
     option("require-all", Value::Nothing, "does nothing unless all are members"),
     option("runs", Value::Anything, "how often the assigner runs"),
+    option("save", Value::File, "where a group is written to"),
     option("shift-by", Value::Anything, "so many records on, or back"),
     option("slack", Value::Anything, "how uneven loads may be to save moves"),
     option("state", STATES, "only groups in these states"),
@@ -199,11 +218,13 @@ const OPTIONS: &[Opt] = &[
     option("to-offset", Value::Anything, "to an offset"),
     option("topic", Value::Anything, "a topic, or partitions of it as in orders:0,1"),
     option("type", TYPES, "only groups of these types"),
+    option("with", Value::Anything, "as if so many more had joined"),
+    option("without", Value::Anything, "as if these members had left"),
     option("yes", Value::Nothing, "does not ask first"),
 ];
 
 const fn option(name: &'static str, value: Value, about: &'static str) -> Opt {
-    Opt { name, value, about }
+    Opt { name, short: None, value, about }
 }
 
 impl Command {
@@ -250,7 +271,7 @@ mod tests {
 
     #[test]
     fn each_command_says_in_its_help_what_it_takes_and_takes_what_it_says() {
-        for command in COMMANDS.iter().filter(|command| command.name != "help") {
+        for command in COMMANDS.iter().filter(|command| command.asks) {
             let usage = crate::cli::usage(command.name).unwrap();
             let takes: BTreeSet<&str> = command.options().map(|option| option.name).collect();
             assert_eq!(named_in(&usage), takes, "{}", command.name);

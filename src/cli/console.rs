@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, BufRead, Read as _, Write};
 
+use super::page::Page;
+
 /// The longest answer that is read.
 const LONGEST_ANSWER: u64 = 100;
 
@@ -12,18 +14,29 @@ pub(super) struct Console<'a> {
     out: io::BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
     answers: Option<&'a mut dyn BufRead>,
+    page: fn() -> Page,
     /// What happened when something could not be said.
     broken: Option<io::ErrorKind>,
 }
 
 impl<'a> Console<'a> {
     pub(super) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out: io::BufWriter::new(out), err, answers: None, broken: None }
+        Self { out: io::BufWriter::new(out), err, answers: None, page: Page::endless, broken: None }
     }
 
     /// Questions are answered by this. Without it, every answer is no.
     pub(super) fn answered_by(self, answers: &'a mut dyn BufRead) -> Self {
         Self { answers: Some(answers), ..self }
+    }
+
+    /// What is said goes there: terminals change their size, so that is asked again and again.
+    pub(super) fn on(self, page: fn() -> Page) -> Self {
+        Self { page, ..self }
+    }
+
+    /// Where what is said goes, as it is now.
+    pub(super) fn page(&self) -> Page {
+        (self.page)()
     }
 
     /// Whether something could not be said.
@@ -50,7 +63,7 @@ impl<'a> Console<'a> {
 
     /// The first that went wrong counts.
     fn note(&mut self, said: io::Result<()>) {
-        self.broken = self.broken.or(said.err().map(|error| error.kind()));
+        self.broken = self.broken.or_else(|| Some(said.err()?.kind()));
     }
 
     /// Asks, where what is asked for does not get into what is said. Whatever is not yes, the end of input too, is no.

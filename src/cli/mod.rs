@@ -29,19 +29,23 @@
 //! }
 //! ```
 //!
-//! `kafka-group help` says what the command can do. `plan` reads files alone; the rest asks a cluster.
+//! `kafka-group help` says what the command can do. All but `plan` of files ask a cluster.
 
 mod arguments;
 mod assigners;
 mod commands;
+mod completions;
 mod config;
 mod console;
 mod groups;
 mod memory;
+mod outcome;
+mod page;
 mod partitions;
 mod plan;
 mod reach;
 mod table;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -49,6 +53,8 @@ use std::process::ExitCode;
 pub use assigners::Assigners;
 use console::Console;
 pub use memory::CountingAllocator;
+use outcome::Outcome;
+use page::Page;
 use table::printable;
 
 /// Runs the command; `args` begin with the program's own name, as those of [`std::env::args_os`] do.
@@ -62,7 +68,8 @@ use table::printable;
 pub fn run(args: impl IntoIterator<Item = OsString>, assigners: Assigners) -> ExitCode {
     let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
     let mut answers = std::io::stdin().lock();
-    let mut console = Console::new(&mut out, &mut err).answered_by(&mut answers);
+    let console = Console::new(&mut out, &mut err).answered_by(&mut answers);
+    let mut console = console.on(Page::of_standard_output);
     ExitCode::from(dispatch(args, &assigners, &mut console))
 }
 
@@ -73,16 +80,6 @@ enum UsageError {
     Arguments(#[from] lexopt::Error),
     #[error("{0}")]
     Other(String),
-}
-
-/// What came of a command that was understood.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Outcome {
-    Done,
-    /// Something of what was asked for could not be done.
-    Failed,
-    /// No broker was reached, or it does not let this user do it.
-    OutOfReach,
 }
 
 /// What a shell says of a program that wrote to a pipe whose reader is gone.
@@ -120,10 +117,9 @@ fn command(
         Some(other) => return Err(other.unexpected().into()),
     };
     match command.to_str() {
-        Some("plan") => Ok(match plan::run(arguments, assigners, console)? {
-            true => Outcome::Done,
-            false => Outcome::Failed,
-        }),
+        Some("plan") => plan::run(arguments, assigners, console),
+        Some("watch") => watch::run(arguments, assigners, console),
+        Some("completions") => completions::run(arguments, assigners, console),
         Some("version") => {
             console.say(format_args!("kafka-group {}\n", env!("CARGO_PKG_VERSION")));
             Ok(Outcome::Done)
@@ -146,12 +142,13 @@ fn command(
 
 /// What a command says of itself.
 fn usage(command: &str) -> Option<String> {
-    let of_groups = || groups::Command::named(command).map(groups::Command::usage);
-    let (own, reach) = match command {
-        "plan" => (plan::USAGE, ""),
-        _ => (of_groups()?, reach::USAGE),
+    let own = match command {
+        "completions" => return Some(completions::USAGE.to_owned()),
+        "plan" => plan::USAGE,
+        "watch" => watch::USAGE,
+        name => groups::Command::named(name).map(groups::Command::usage)?,
     };
-    Some(format!("{own}{reach}"))
+    Some(format!("{own}{}", reach::USAGE))
 }
 
 #[cfg(test)]

@@ -6,13 +6,15 @@ use std::time::Duration;
 use super::UsageError;
 use super::config::Config;
 use super::console::Console;
-use crate::admin::{Admin, AdminError};
+use super::outcome::{Ended, Outcome, told};
+use crate::admin::Admin;
 use crate::client::{Client, ClientError, ClientOptions};
 
 /// The longest time that a command may be given.
 const LONGEST: u64 = 24 * 60 * 60;
 
-/// How long a command takes at most, unless it is told otherwise.
+/// How long a command takes at most, unless it is told otherwise: it is waited for, so it gives up sooner than a
+/// program would.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What `--help` says of these options.
@@ -21,7 +23,8 @@ To reach the cluster:
 
   --bootstrap-server HOST:PORT,…   brokers to begin with; some of them may be down
   --command-config FILE            a properties file, as Kafka's own tools take it; the command line beats what it says
-  --timeout SECONDS                how long it may take, and each request; 15 s unless told otherwise
+  --timeout SECONDS                how long it may take, and each request; 15 s unless told otherwise, 5 s for a look
+                                   of watch
 ";
 
 /// What is said where nobody knows where to begin.
@@ -34,9 +37,16 @@ pub(super) struct Reach {
     pub(super) bootstrap_server: Option<String>,
     pub(super) command_config: Option<PathBuf>,
     pub(super) timeout: Option<Duration>,
+    /// How long the command takes at most, unless it is told otherwise.
+    usual: Option<Duration>,
 }
 
 impl Reach {
+    /// Of a command that is less patient than others.
+    pub(super) fn patient_for(usual: Duration) -> Self {
+        Self { usual: Some(usual), ..Self::default() }
+    }
+
     /// Sets an option by its name; says whether it is one of these.
     pub(super) fn set(&mut self, option: &str, value: &str) -> Result<bool, UsageError> {
         match option {
@@ -54,17 +64,30 @@ impl Reach {
         server || self.command_config.is_some()
     }
 
+    /// Whether anything of this is said.
+    pub(super) fn is_said(&self) -> bool {
+        self.bootstrap_server.is_some() || self.command_config.is_some() || self.timeout.is_some()
+    }
+
+    /// How long a command may take.
+    pub(super) fn patience(&self) -> Duration {
+        self.timeout.or(self.usual).unwrap_or(PATIENCE)
+    }
+
     /// Connects. What the command line says beats what the file says, and that beats what is usual.
     ///
     /// A file that cannot be read, or says what cannot be, is an error of usage; one that is odd is complained of.
-    pub(super) async fn connect(&self, console: &mut Console<'_>) -> Result<Admin, ReachError> {
+    pub(super) async fn connect(&self, console: &mut Console<'_>) -> Result<Admin, Ended> {
         let mut config = match &self.command_config {
-            Some(path) => Some(Config::read(path).map_err(ReachError::Usage)?),
+            Some(path) => Some(Config::read(path).map_err(Ended::Usage)?),
             None => None,
         };
-        let mut options = usual();
+        let mut options = ClientOptions::default()
+            .client_id("kafka-group-cli")
+            .api_timeout(self.patience())
+            .request_timeout(self.patience());
         if let Some(config) = &mut config {
-            config.apply(&mut options).map_err(ReachError::Usage)?;
+            config.apply(&mut options).map_err(Ended::Usage)?;
             for warning in config.warnings() {
                 console.complain(format_args!("warning: {warning}\n"));
             }
@@ -73,7 +96,7 @@ impl Reach {
         match &self.bootstrap_server {
             Some(servers) => drop(options.set("bootstrap.servers", servers)?),
             None if said => {}
-            None => return Err(ReachError::Usage(NOWHERE.to_owned())),
+            None => return Err(Ended::Usage(NOWHERE.to_owned())),
         }
         if let Some(timeout) = self.timeout {
             options = options.api_timeout(timeout).request_timeout(timeout);
@@ -82,7 +105,7 @@ impl Reach {
             (Some(config), ClientError::InvalidOption { property, .. })
                 if *property != "bootstrap.servers" || self.bootstrap_server.is_none() =>
             {
-                ReachError::Usage(config.locate(&error))
+                Ended::Usage(config.locate(&error))
             }
             _ => error.into(),
         })?;
@@ -90,32 +113,23 @@ impl Reach {
     }
 }
 
-/// Why a cluster was not reached.
-#[derive(Debug)]
-pub(super) enum ReachError {
-    /// What is said about the way to it makes no sense.
-    Usage(String),
-    Admin(AdminError),
-}
-
-impl From<AdminError> for ReachError {
-    fn from(error: AdminError) -> Self {
-        Self::Admin(error)
+/// Does what asks a cluster, on a runtime of its own.
+pub(super) fn asking(
+    console: &mut Console<'_>,
+    ask: impl AsyncFnOnce(&mut Console<'_>) -> Result<Outcome, Ended>,
+) -> Result<Outcome, UsageError> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            console.complain(format_args!("no runtime: {error}\n"));
+            return Ok(Outcome::Failed);
+        }
+    };
+    match runtime.block_on(ask(console)) {
+        Ok(outcome) => Ok(outcome),
+        Err(Ended::Usage(problem)) => Err(UsageError::Other(problem)),
+        Err(Ended::Admin(error)) => Ok(told(console, &error)),
     }
-}
-
-impl From<ClientError> for ReachError {
-    fn from(error: ClientError) -> Self {
-        Self::Admin(error.into())
-    }
-}
-
-/// A command is waited for, so it gives up sooner than a program would.
-fn usual() -> ClientOptions {
-    ClientOptions::default()
-        .client_id("kafka-group-cli")
-        .api_timeout(PATIENCE)
-        .request_timeout(PATIENCE)
 }
 
 fn seconds(value: &str) -> Result<Duration, UsageError> {

@@ -285,6 +285,65 @@ fn an_application_that_brings_its_assigner_sees_what_members_of_a_group_told_it(
     let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(line["members"][0]["metadata"], 1);
     assert_eq!((said.err.as_str(), said.code), ("", 0));
+
+    let args = ["plan", "--bootstrap-server", &servers, "--group", "g", "--with", "1"];
+    let said = run(&args);
+    let problem = "group g: it plans by `smallest`, which this command was made without";
+    assert!(said.err.starts_with(problem), "{said:?}");
+    let saved = TestFile::new("smallest", "");
+    let args = [&args[..], &["--save", saved.path()]].concat();
+    let said = run_with(&Assigners::builtin().with(Smallest), &args);
+    assert!(said.out.contains("2 partitions of 1 topics, planned by smallest"), "{said:?}");
+    assert!(std::fs::read_to_string(saved.path()).unwrap().contains("\"metadata\": 1"));
+}
+
+/// What a command writes on a terminal of 20 columns.
+fn on_a_narrow_terminal(args: &[&str]) -> String {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let words = ["kafka-group"].iter().chain(args).map(OsString::from);
+    let console = Console::new(&mut out, &mut err).on(|| Page::of(20, 10).with_colours());
+    assert_eq!(dispatch(words, &Assigners::builtin(), &mut { console }), 0);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn watching_draws_on_the_other_page_of_a_terminal_and_leaves_it_as_it_was() {
+    let cluster = FakeBroker::start([("t", 2)]).unwrap();
+    let servers = cluster.bootstrap_servers();
+    let member = GroupMember::builder()
+        .bootstrap_servers(&*servers)
+        .group_id("g\u{1b}[2J")
+        .group_instance_id("pod-1")
+        .subscribe(["t"])
+        .assigner(Smallest);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut member = runtime.block_on(member.join()).unwrap();
+    runtime.block_on(member.next()).unwrap();
+    let (count, group) = (["--interval", "0.1", "--count", "2"], ["--group", "g\u{1b}[2J"]);
+    let args = [&["watch", "--bootstrap-server", &servers][..], &count, &group].concat();
+    let said = on_a_narrow_terminal(&args);
+    let pictures: Vec<&str> = said.split("\u{1b}[H").collect();
+    assert_eq!(pictures.len(), 3, "{said:?}");
+    assert_eq!(pictures[0], "\u{1b}[?1049h\u{1b}[?25l");
+    let (picture, left) = pictures[2].split_once("\u{1b}[J\u{1b}[?25h\u{1b}[?1049l").unwrap();
+    assert!(picture.contains("\u{1b}[2K\u{1b}[32mg\\u{1b}[2J  Stable …\u{1b}[0m\r\n"), "{said:?}");
+    assert!(picture.contains("\u{1b}[2Kpod-1     2    -  t…"), "{said:?}");
+    assert!(left.contains("\u{1b}[32mg\\u{1b}[2J  Stable …\u{1b}[0m\n"), "{said:?}");
+}
+
+#[test]
+fn a_plan_on_a_narrow_terminal_has_a_paragraph_for_each_member() {
+    let file = TestFile::new("narrow", NEWCOMER);
+    let said = on_a_narrow_terminal(&["plan", file.path()]);
+    let said = said.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    let first = "\nMEMBER      a\nRACK        y\nHAD         4\nHAS         2\nNEW         0\n";
+    assert!(said.contains(first), "{said}");
+    assert!(
+        said.contains(
+            "\nWHY         a had 4\n            and is\n            to have\n            2\n"
+        ),
+        "{said}"
+    );
 }
 
 /// Gives everything to whoever has the fewest threads.

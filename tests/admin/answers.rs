@@ -32,6 +32,16 @@ pub(crate) fn described(
     encoded(&DescribeGroupsResponse::default().with_groups(vec![group]), 6)
 }
 
+/// The same of a group that waits for its members.
+pub(crate) fn rebalancing(members: Vec<DescribedGroupMember>) -> Bytes {
+    let group = DescribedGroup::default()
+        .with_group_id(text(GROUP).into())
+        .with_group_state(text("PreparingRebalance"))
+        .with_protocol_type(text("consumer"))
+        .with_members(members);
+    encoded(&DescribeGroupsResponse::default().with_groups(vec![group]), 6)
+}
+
 /// A member that wrote this, and was given this.
 pub(crate) fn wrote(id: &str, subscription: &[u8], assignment: &[u8]) -> DescribedGroupMember {
     DescribedGroupMember::default()

@@ -249,6 +249,10 @@ async fn members_are_found_by_a_filter_shown_and_removed() {
     assert_eq!((said.out.as_str(), said.code), ("", 0));
     let said = run(&cluster, &[&found[..], &["--yes"]].concat()).await;
     assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("MEMBER  OUTCOME\n", "", 0));
+    let mistyped = ["remove-members", "--group", GROUP, "--observe", "0", "--instance-ids", "pd-1"];
+    let said = answering(&cluster, &mistyped, "y\n").await;
+    let nobody = "Nobody in group `indexers` is meant.\npd-1: not in the group\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", nobody, 1), "not asked");
 }
 
 #[tokio::test(flavor = "multi_thread")]

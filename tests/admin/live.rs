@@ -1,13 +1,19 @@
 //! The command `kafka-group` on a cluster: the file of its configuration, and how it ends.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
-use kafka_group::ApiKey;
+use kafka_group::assign::StickyAssigner;
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::NodeId;
+use kafka_group::{ApiKey, LeavePolicy};
 
-use crate::command::{Said, cluster, pods, start};
-use crate::harness::GROUP;
+use crate::answers::{described, listed_as, rebalancing, wrote};
+use crate::command::{Said, check, cluster, pods, run as run_on, start};
+use crate::harness::{App, GROUP, eventually, member, plain, seen, static_members};
 
 /// A file for one test, gone with it.
 struct TestFile(PathBuf);
@@ -88,7 +94,9 @@ async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
     for (name, text, message) in [
         ("number", "request.timeout.ms=soon", "c:1: `request.timeout.ms` is no number of"),
         ("zero", "\r\n\r\nrequest.timeout.ms=0", "c:3: `request.timeout.ms` is 0\n"),
-        ("grave", "a=1\nsasl.pasword=s3cret", "c:2: `sasl.pasword` is not known\n"),
+        ("grave", "a=1\nsasl.pasword=s3cret", "c:2: `sasl.*` has no `sasl.pasword`: is"),
+        ("protocol", "\nsecurity.protocol=s3cret", "c:2: `security.protocol`"),
+        ("jaas", "sasl.jaas.config=Module required password=\"s3cret", "c:1: `sasl.jaas.config`"),
         ("escape", "client.id=\\u00", "c:1: `\\u` is followed by something else than"),
         ("escape", "client.id=\\ud800", "c:1: an escaped half of a character stands"),
         ("provider", "config.providers=env", "c:1: `config.providers` is not known: write"),
@@ -118,12 +126,21 @@ async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
 }
 
 /// Every command that asks a cluster, with what it needs.
-const ASKING: [&[&str]; 5] = [
+const ASKING: [&[&str]; 7] = [
+    &["watch", "--group", GROUP, "--count", "1"],
+    &["plan", "--group", GROUP],
     &["list"],
     &["describe", "--group", GROUP],
     &["members", "--group", GROUP],
     &["lag", "--group", GROUP],
     &["remove-members", "--group", GROUP, "--instance-ids", "pod-2", "--yes"],
+];
+
+/// Those that find nothing to do in a group without commits, or with members.
+const FURTHER: [&[&str]; 3] = [
+    &["reset-offsets", "--group", GROUP, "--all-topics", "--to-earliest"],
+    &["delete-offsets", "--group", GROUP, "--topic", "orders", "--yes"],
+    &["delete", "--group", GROUP, "--yes"],
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,17 +156,20 @@ async fn every_command_ends_with_0_where_all_is_done() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_1_where_there_is_no_such_group() {
     let cluster = cluster();
-    for args in ASKING.iter().skip(1) {
+    for args in ASKING.iter().filter(|args| args[0] != "list") {
         let said = run(&[args, &["--bootstrap-server", &servers(&cluster)][..]].concat()).await;
+        // Who watches is told in the picture.
+        let told = format!("{}{}", said.out, said.err);
         let expected = format!("there is no group `{GROUP}`\n");
-        assert_eq!((said.err, said.code), (expected, 1), "{args:?}");
+        assert!(told.ends_with(&expected), "{args:?}: {told}");
+        assert_eq!(said.code, 1, "{args:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_ends_with_2_where_it_is_not_understood() {
-    for args in ASKING {
-        for more in [&["--eat"][..], &["--timeout", "x"], &["eat"]] {
+    for args in ASKING.into_iter().chain(FURTHER) {
+        for more in [&["--eat"][..], &["--timeout", "x"], &["--format", "eat"]] {
             let said = run(&[args, &["--bootstrap-server", "127.0.0.1:1"], more].concat()).await;
             assert_eq!((said.out.as_str(), said.code), ("", 2), "{args:?} {more:?}");
             assert_ne!(said.err, "");
@@ -172,14 +192,292 @@ async fn every_command_ends_with_3_where_no_broker_is_reached_or_it_is_not_allow
         cluster.control(api, 1, |_| Verdict::Error(ErrorCode::GroupAuthorizationFailed));
         let said = run(&[args, &["--bootstrap-server", &servers]].concat()).await;
         assert_eq!(said.code, 3, "{args:?}: {}", said.err);
-        assert!(said.err.contains(&format!("{api:?}")), "{args:?}: {}", said.err);
+        let told = format!("{}{}", said.out, said.err);
+        assert!(told.contains(&format!("{api:?}")), "{args:?}: {told}");
         cluster.clear_control();
     }
     cluster.stop(NodeId(1));
-    for args in ASKING {
+    for args in ASKING.into_iter().chain(FURTHER) {
         let reach = ["--bootstrap-server", &servers, "--timeout", "1"];
         let said = run(&[args, &reach].concat()).await;
         assert!(said.err.starts_with("no broker could be reached: 127.0.0.1:"), "{said:?}");
         assert_eq!((said.out.as_str(), said.code), ("", 3), "{args:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_is_planned_for_as_it_is_by_its_own_assigner() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    check("plan.txt", &plan(&cluster, &[]).await);
+    check("plan.range.txt", &plan(&cluster, &["--assigner", "range", "--with", "1"]).await);
+    check(
+        "plan.without.txt",
+        &plan(&cluster, &["--without", "pod-2", "--with", "1", "--with", "pod-3"]).await,
+    );
+    let said = plan(&cluster, &["--format", "json", "--with", "1"]).await;
+    let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&line["scenario"], &line["moves"]), (&GROUP.into(), &4.into()));
+    assert_eq!(line["peer"], "kafka-group-cooperative-sticky");
+    let said = plan(&cluster, &["--explain", "orders-0"]).await;
+    assert!(said.out.contains("had by       pod-1, in generation"), "{}", said.out);
+}
+
+/// Plans for the group, without times.
+async fn plan(cluster: &FakeCluster, args: &[&str]) -> Said {
+    let said = run_on(cluster, &[&["plan", "--group", GROUP], args].concat()).await;
+    let line = |line: &str| match line.rsplit_once(" in ") {
+        Some((before, time)) if time.ends_with(" ms") => format!("{before} in … ms\n"),
+        _ => format!("{line}\n"),
+    };
+    Said { out: said.out.lines().map(line).collect(), ..said }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_was_saved_is_planned_for_as_if_it_lived() {
+    let cluster = cluster();
+    let apps = static_members(&cluster, ["a", "b", "c"]).await;
+    let file = TestFile::new("saved", "");
+    let live = plan(&cluster, &["--save", file.path(), "--without", "c"]).await;
+    assert_eq!((live.err.as_str(), live.code), ("", 0));
+    drop((apps, cluster));
+    let saved = run(&["plan", "--assigner", "range", "--without", "c", file.path()]).await;
+    let without_head = |said: &str| said.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(without_head(&saved.out), without_head(&live.out));
+    let said = run(&["plan", "--save", "/nowhere/f", "--group", "g", "--bootstrap-server", "x:1"]);
+    assert_eq!(said.await.code, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_rebalances_is_waited_for() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let rounds = |count| {
+        let answer = rebalancing(vec![wrote("a", b"", b"")]);
+        cluster.control(ApiKey::DescribeGroups, count, move |_| Verdict::Garbage(answer.clone()));
+    };
+    rounds(2);
+    let said = plan(&cluster, &[]).await;
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+    rounds(100);
+    let said = plan(&cluster, &["--timeout", "1"]).await;
+    let expected = "group indexers: it is PreparingRebalance, and what its members want is told of \
+                    a stable group alone\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", expected, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_known_of_a_group_is_said() {
+    let cluster = cluster();
+    let java = b"\0\x01\0\0\0\x01\0\x06orders\xff\xff\xff\xff\0\0\0\0";
+    let gone = b"\0\x01\0\0\0\x01\0\x04gone\xff\xff\xff\xff\0\0\0\0";
+    let assigned = b"\0\x01\0\0\0\x01\0\x06orders\0\0\0\x02\0\0\0\0\0\0\0\x01\xff\xff\xff\xff";
+    let members = vec![
+        wrote("java-1", java, assigned),
+        wrote("java-2", gone, b"\xff\xfe"),
+        wrote("odd\x1b[31m", b"\xff\xfegarbage", b""),
+    ];
+    let answer = |protocol_type, protocol| {
+        let answer = described(protocol_type, protocol, members.clone());
+        cluster.control(ApiKey::DescribeGroups, 1, move |_| Verdict::Garbage(answer.clone()));
+    };
+    answer("consumer", "cooperative-sticky");
+    check("plan.foreign.txt", &plan(&cluster, &[]).await);
+    answer("consumer", "theirs");
+    check("plan.theirs.txt", &plan(&cluster, &["--assigner", "range"]).await);
+    for (protocol_type, protocol, problem) in [
+        (
+            "consumer",
+            "theirs\x1b",
+            "it plans by `theirs\\u{1b}`, which this command was made without",
+        ),
+        ("connect", "sessioned", "it is of protocol type connect, not of consumers"),
+    ] {
+        answer(protocol_type, protocol);
+        let said = plan(&cluster, &[]).await;
+        assert!(said.err.starts_with(&format!("group indexers: {problem}")), "{}", said.err);
+        assert_eq!((said.out.as_str(), said.code), ("", 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_has_no_members_of_its_own_is_not_planned_for() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster).leave_policy(LeavePolicy::Leave)).await;
+    app.close().await;
+    let said = plan(&cluster, &["--with", "1"]).await;
+    let expected = "group indexers: it is Empty and has no members\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), ("", expected, 1));
+    let other = || run_on(&cluster, &["plan", "--group", "no"]);
+    assert_eq!(other().await.err, "there is no group `no`\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_in_which_the_broker_assigns_is_said_to_be_one() {
+    let cluster = cluster();
+    cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("consumer")));
+    let said = plan(&cluster, &[]).await;
+    assert!(said.err.starts_with("group `indexers` is of type consumer: "), "{}", said.err);
+    assert_eq!((said.out.as_str(), said.code), ("", 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_understood_of_a_plan_is_said_and_nobody_is_asked() {
+    let cluster = cluster();
+    for (args, message) in [
+        (&["--group", ""][..], "`--group`: the name of a group is empty"),
+        (&["--group", "g", "f.json"], "files and groups are planned apart"),
+        (&["f.json"], "a cluster is asked for a `--group` alone"),
+        (&["--group", "g", "--group", "h", "--save", "f"], "`--save` takes one `--group`"),
+        (&["--group", "g", "--assigner", "eat"], "no assigner `eat`; there are range,"),
+        (&["--group", "g", "--with", "10001"], "`--with` takes no more than 10000"),
+        (&["--group", "g", "--with", "a,,b"], "`--with` takes a number, or names"),
+    ] {
+        let said = run_on(&cluster, &[&["plan"], args].concat()).await;
+        assert!(said.err.starts_with(message), "{args:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+    }
+    let said = run(&["plan", "--group", "g"]).await;
+    assert!(said.err.starts_with("`--bootstrap-server` is missing"), "{}", said.err);
+    assert!(cluster.requests().is_empty());
+    let _pods = pods(&cluster).await;
+    let said = plan(&cluster, &["--without", "pod-2,nobody"]).await;
+    assert_eq!((said.err.as_str(), said.code), ("group indexers: no member nobody in it\n", 1));
+}
+
+/// A command that watches, with its lines as they come.
+struct Watching {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Watching {
+    fn start(servers: &str, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+        command.args(["watch", "--bootstrap-server", servers, "--interval", "0.1"]).args(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The next line that holds this, and all before it, without times.
+    fn until(&self, wanted: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = line.unwrap_or_else(|_| panic!("no `{wanted}` after {lines:#?}"));
+            let without_time = line.split_once("  ").map_or(&*line, |(_, rest)| rest);
+            lines.push(without_time.to_owned());
+            if line.contains(wanted) {
+                return lines;
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    fn end(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
+    let cluster = cluster();
+    let [stays, leaves] = pods(&cluster).await;
+    let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
+    let first = watching.until("pod-2 has orders 6-11");
+    assert!(first[0].starts_with("indexers: Stable, assigner cooperative-sticky, generation "));
+    assert_eq!(first[1], "indexers: pod-1 has orders 0-5");
+
+    let third = plain(&cluster).assigner(StickyAssigner::default()).group_instance_id("pod-3");
+    let third = App::start(third).await;
+    third.holds(4).await;
+    watching.until("indexers: pod-3 came, at 127.0.0.1");
+    watching.until("indexers: pod-3 got orders ");
+
+    cluster.stop(NodeId(1));
+    watching.until("indexers: not seen: no broker could be reached: ");
+    cluster.start(NodeId(1));
+    let back = watching.until("indexers: seen again after ");
+    assert_eq!(back.len(), 1, "one line says that it is away: {back:?}");
+    drop((stays, leaves));
+    watching.signal("INT");
+    assert_eq!(watching.end(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_is_watched_is_told_in_json_with_what_has_changed() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let watch = ["watch", "--group", GROUP, "--group", "no", "--interval", "0.1", "--count", "3"];
+    let said = run_on(&cluster, &[&watch[..], &["--format", "json"]].concat()).await;
+    let lines = said.out.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let [pods, no] = lines.as_slice() else { panic!("{said:?}") };
+    assert_eq!((&pods["group"], &pods["state"]), (&GROUP.into(), &"Stable".into()));
+    assert_eq!(pods["members"][1]["partitions"]["orders"], serde_json::json!([6, 7, 8, 9, 10, 11]));
+    assert_eq!((&no["trouble"], &no["state"]), (&"there is no group `no`".into(), &().into()));
+    assert_eq!((said.err.as_str(), said.code), ("", 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_reads_may_go_at_any_time() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    for (args, api) in [
+        (&["list"][..], ApiKey::ListGroups),
+        (&["describe", "--group", GROUP], ApiKey::DescribeGroups),
+        (&["watch", "--group", GROUP], ApiKey::DescribeGroups),
+    ] {
+        cluster.forget_requests();
+        cluster.control(api, 1, |_| Verdict::Hold);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+        command.args(args).args(["--bootstrap-server", &servers(&cluster)]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It has nothing to say before it is answered.
+        drop(child.stdout.take());
+        eventually("a question", || !seen(&cluster, api).is_empty()).await;
+        cluster.release();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_understood_of_watching_is_said_and_nobody_is_asked() {
+    let cluster = cluster();
+    for (args, message) in [
+        (&[][..], "no `--group` is named"),
+        (&["--group", ""], "`--group`: the name of a group is empty"),
+        (
+            &["--group", "g", "--interval", "0"],
+            "`--interval` takes 0.1 to 86400 seconds, not \"0\"",
+        ),
+        (&["--group", "g", "--interval", "NaN"], "`--interval` takes 0.1 to 86400 seconds, not"),
+        (&["--group", "g", "--count", "0"], "`--count` takes a number from 1 on, not \"0\""),
+        (&["--group", "g", "--yes"], "invalid option '--yes'"),
+        (&["g"], "unexpected argument \"g\""),
+    ] {
+        let said = run_on(&cluster, &[&["watch"], args].concat()).await;
+        assert!(said.err.starts_with(message), "{args:?}: {}", said.err);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+    }
+    assert!(cluster.requests().is_empty());
 }

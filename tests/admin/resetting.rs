@@ -149,8 +149,10 @@ async fn a_partition_or_topic_that_does_not_exist_is_said_so() {
     let whole = OffsetSelection::all().topic("no");
     let options = OffsetResetOptions::default();
     let planned = admin.plan_offset_reset(GROUP, whole, ResetTo::Latest, options).await;
-    let error = AdminError::Topic { topic: "no".to_owned(), why: TopicError::Missing };
+    let topic = |why| AdminError::Topic { topic: "no".to_owned(), why };
+    let error = topic(TopicError::Missing);
     assert_eq!(error.to_string(), "topic `no` does not exist");
+    assert!(!error.is_out_of_reach() && topic(TopicError::NotAuthorized).is_out_of_reach());
     assert_eq!(planned, Err(error));
 }
 

@@ -7,6 +7,8 @@ mod common;
 
 mod assigners;
 mod assigning;
+#[cfg(feature = "cli")]
+mod command;
 #[cfg(feature = "consumer")]
 mod consuming;
 #[cfg(feature = "consumer")]

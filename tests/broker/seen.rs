@@ -51,8 +51,9 @@ fn kafkas_own_tool_reads_our_groups() {
         assert!(row.contains(&id.as_str()) && row.contains(&"3"), "{table}");
         let held = app.now().unwrap().all;
         let numbers: Vec<String> = held.iter().map(|one| one.partition().to_string()).collect();
-        let held = format!("{topic}:{}", numbers.join(","));
-        assert!(row.contains(&held.as_str()), "{held} in\n{table}");
+        // Kafka 3.9's tool leaves the topic out.
+        let held = format!(":{}", numbers.join(","));
+        assert!(row.iter().any(|cell| cell.ends_with(&held)), "{held} in\n{table}");
     }
     let state = ["--describe", "--group", &group, "--state"];
     let table = consumer_groups(kafka.bootstrap(), &state);

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kafka_group::assign::{RangeAssigner, StickyAssigner};
-use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, MemberHandle, Status, types};
+use kafka_group::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Counters, MemberHandle, OnFenced, Status, types,
+};
 use tokio::task::JoinHandle;
 
 use crate::common::{Kafka, unique};
@@ -38,7 +40,12 @@ impl Group {
     }
 
     async fn start(&self, name: &str) -> Process {
+        self.start_with(name, OnFenced::Fail).await
+    }
+
+    async fn start_with(&self, name: &str, on_fenced: OnFenced) -> Process {
         let builder = Consumer::builder()
+            .on_fenced(on_fenced)
             .bootstrap_servers(self.kafka.bootstrap())
             .group_id(&self.id)
             .group_instance_id(name)
@@ -143,4 +150,31 @@ async fn five_static_members_restart_in_turn_under_load_and_nothing_is_lost_or_r
 async fn five_cooperative_static_members_restart_in_turn_under_load_and_nothing_is_lost_or_read_twice()
  {
     each_restarts_in_turn(|builder| builder.assigner(StickyAssigner::default())).await;
+}
+
+/// Two processes with one id, of which the newer one goes away: what each has not committed, the other reads again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_consumer_that_may_come_back_reads_on_where_the_other_one_stopped() {
+    let group = Group::new(|builder| builder.assigner(RangeAssigner::default()));
+    let retry = OnFenced::RetryAfter(Duration::from_secs(3));
+    let older = group.start_with("ann", retry).await;
+    let produce = |records| produce(group.kafka.bootstrap(), &group.topic, PARTITIONS, records);
+    produce(1000).await;
+    group.seen.reaches(1000).await;
+    older.handle.ready(SOON).await.unwrap();
+
+    let newer = group.start("ann").await;
+    produce(1000).await;
+    group.seen.reaches(2000).await;
+    let Counters { losses, rebalances, .. } = older.status().counters;
+    assert_eq!((losses, rebalances), (1, 1), "it lost all, once, and waits");
+    newer.close().await;
+
+    produce(1000).await;
+    group.seen.reaches(3000).await;
+    let status = older.status();
+    assert_eq!((status.generation.0, status.counters.rebalances), (1, 2));
+    older.close().await;
+    let committed: i64 = group.kafka.admin().committed(&group.id).values().sum();
+    assert_eq!((group.seen.count(), committed), (3000, 3000));
 }

@@ -12,6 +12,7 @@ mod run;
 mod wire;
 
 mod connections;
+mod deleting;
 mod describe;
 mod failover;
 mod join;

@@ -80,7 +80,7 @@ async fn what_makes_a_static_group_rebalance_and_what_does_not(broker: &mut Brok
         let ann = broker.member("ann").fixed().speaking(&["p", "q"]);
         let mut bob = broker.member("bob").fixed().speaking(&["p", "q"]);
         if matches!(event, Event::BobIsAwayForLongerThanHisSession) {
-            bob.session_timeout = 1000;
+            bob.session_timeout = 2000;
         }
         let (ann, bob) = pair(broker, ann, bob).await;
         let witness = happens(event, broker, ann, bob).await;

@@ -56,11 +56,13 @@ fn id_of(member: &GroupMember) -> String {
 async fn who_is_fenced_is_told_by_whom() {
     let cluster = one_broker();
     let mut older = joined(ann(&cluster).client_id("the first")).await;
+    let old_id = id_of(&older);
     let newer = joined(ann(&cluster)).await;
     let fenced = error(&mut older).await;
-    let Error::FencedInstanceId { holder: Some(holder), .. } = &fenced else {
+    let Error::FencedInstanceId { member_id, holder: Some(holder), .. } = &fenced else {
         panic!("{fenced:?}")
     };
+    assert_eq!(member_id.as_str(), old_id);
     assert_eq!((&*holder.client_id, &*holder.host), ("the first", "127.0.0.1"));
     assert_eq!(holder.member_id.as_str(), id_of(&newer));
     assert_eq!(holder.process, Some(this_process()));

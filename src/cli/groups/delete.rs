@@ -95,7 +95,9 @@ pub(super) async fn groups(
         outcome = worse(outcome, failure(error));
     }
     match options.format {
-        Format::Table => console.say(format_args!("{}", deleted_table(&deleted))),
+        Format::Table => {
+            console.say(format_args!("{}", deleted_table(&deleted).on(console.page())))
+        }
         Format::Json => {
             let groups = deleted.iter().map(|(group, deleted)| Group {
                 group,
@@ -136,7 +138,9 @@ async fn look(admin: &Admin, options: &Options, console: &mut Console<'_>) -> (u
                 console.say(format_args!("{}", json(&there)));
             }
         }
-        (true, Format::Table) => console.say(format_args!("{}", there(&rows))),
+        (true, Format::Table) => {
+            console.say(format_args!("{}", there(&rows).on(console.page())));
+        }
         (false, _) if rows.is_empty() => {}
         (false, _) => console.complain(format_args!("To be deleted:\n{}", there(&rows))),
     }
@@ -173,6 +177,7 @@ pub(super) async fn offsets(
     let planned: Vec<(TopicPartition, i64)> =
         committed.into_iter().map(|(partition, committed)| (partition, committed.offset)).collect();
     if planned.is_empty() {
+        admin.describe_group(group.as_str()).await?;
         console.complain(format_args!("there is nothing to forget: nothing is committed\n"));
         return Ok(Outcome::Failed);
     }
@@ -209,7 +214,8 @@ fn say(
     console: &mut Console<'_>,
 ) {
     if format == Format::Table {
-        return console.say(format_args!("{}", table(planned, deleted)));
+        let table = table(planned, deleted);
+        return console.say(format_args!("{}", table.on(console.page())));
     }
     let partitions = planned.iter().zip(0..).map(|((partition, committed), at)| {
         let became = became(deleted, at);

@@ -38,7 +38,8 @@ pub(super) async fn run(
     match (command, options.format) {
         (Command::Members, Format::Table) => {
             let several = options.groups.len() > 1;
-            console.say(format_args!("{}", report::members(&groups, several)));
+            let table = report::members(&groups, several);
+            console.say(format_args!("{}", table.on(console.page())));
         }
         (Command::Members, Format::Json) => {
             for group in &groups {
@@ -48,7 +49,7 @@ pub(super) async fn run(
         (_, Format::Table) => {
             for (group, at) in groups.iter().zip(0..) {
                 let gap = if at > 0 { "\n" } else { "" };
-                console.say(format_args!("{gap}{}", report::whole(group)));
+                console.say(format_args!("{gap}{}", report::whole(group, console.page())));
             }
         }
         (_, Format::Json) => {

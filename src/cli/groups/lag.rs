@@ -52,7 +52,10 @@ pub(super) async fn run(
         }
     }
     match options.format {
-        Format::Table => console.say(format_args!("{}", table(&lags, options.groups.len() > 1))),
+        Format::Table => {
+            let table = table(&lags, options.groups.len() > 1);
+            console.say(format_args!("{}", table.on(console.page())));
+        }
         Format::Json => {
             for lag in &lags {
                 console.say(format_args!("{}", json(&line(lag))));

@@ -55,7 +55,7 @@ pub(super) async fn run(
         .protocol_types(options.protocol_types.iter().cloned());
     let list = admin.list_groups(wanted).await?;
     match options.format {
-        Format::Table => console.say(format_args!("{}", table(&list))),
+        Format::Table => console.say(format_args!("{}", table(&list).on(console.page()))),
         Format::Json => console.say(format_args!("{}", json(&line(&list)))),
     }
     let mut outcome = Outcome::Done;

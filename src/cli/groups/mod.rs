@@ -15,11 +15,9 @@ mod times;
 
 use self::options::Options;
 use super::console::Console;
-use super::reach::ReachError;
-use super::table::printable;
-use super::{Assigners, Outcome, UsageError};
+use super::outcome::{Outcome, failure, one_line, told, worse};
+use super::{Assigners, UsageError, reach};
 use crate::admin::{Admin, AdminError, GroupDescription};
-use crate::client::ClientError;
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -83,36 +81,29 @@ pub(super) fn run(
         console.say(format_args!("{}", super::usage(name).unwrap_or_default()));
         return Ok(Outcome::Done);
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            console.complain(format_args!("no runtime: {error}\n"));
-            return Ok(Outcome::Failed);
-        }
-    };
-    let done = runtime.block_on(async {
+    reach::asking(console, async |console| {
         let admin = options.reach.connect(console).await?.knowing(assigners.readers());
-        let outcome = match command {
-            Command::List => list::run(&admin, &options, console).await,
-            Command::Describe | Command::Members => {
-                describe::run(&admin, command, &options, console).await
-            }
-            Command::Lag => lag::run(&admin, &options, console).await,
-            Command::RemoveMembers => remove::run(&admin, &options, console).await,
-            Command::ResetOffsets => reset::run(&admin, &options, console).await,
-            Command::DeleteOffsets => delete::offsets(&admin, &options, console).await,
-            Command::Delete => delete::groups(&admin, &options, console).await,
-        };
-        Ok(outcome?)
-    });
-    match done {
-        Ok(outcome) => Ok(outcome),
-        Err(ReachError::Usage(problem)) => Err(UsageError::Other(problem)),
-        Err(ReachError::Admin(error)) if is_usage(&error) => {
-            Err(UsageError::Other(error.to_string()))
+        Ok(carry_out(command, &admin, &options, console).await?)
+    })
+}
+
+/// What each command does once it has reached the cluster.
+async fn carry_out(
+    command: Command,
+    admin: &Admin,
+    options: &Options,
+    console: &mut Console<'_>,
+) -> Result<Outcome, AdminError> {
+    match command {
+        Command::List => list::run(admin, options, console).await,
+        Command::Describe | Command::Members => {
+            describe::run(admin, command, options, console).await
         }
-        Err(ReachError::Admin(error)) => Ok(told(console, &error)),
+        Command::Lag => lag::run(admin, options, console).await,
+        Command::RemoveMembers => remove::run(admin, options, console).await,
+        Command::ResetOffsets => reset::run(admin, options, console).await,
+        Command::DeleteOffsets => delete::offsets(admin, options, console).await,
+        Command::Delete => delete::groups(admin, options, console).await,
     }
 }
 
@@ -130,38 +121,6 @@ async fn described(
         }
     }
     (groups, outcome)
-}
-
-/// Whether what was asked for makes no sense.
-fn is_usage(error: &AdminError) -> bool {
-    let invalid = matches!(error, AdminError::Client(ClientError::InvalidOption { .. }));
-    invalid || matches!(error, AdminError::Invalid(_))
-}
-
-/// Says what is wrong, and what comes of it.
-fn told(console: &mut Console<'_>, error: &AdminError) -> Outcome {
-    console.complain(format_args!("{}\n", one_line(error)));
-    failure(error)
-}
-
-fn failure(error: &AdminError) -> Outcome {
-    match error.is_out_of_reach() {
-        true => Outcome::OutOfReach,
-        false => Outcome::Failed,
-    }
-}
-
-fn worse(one: Outcome, other: Outcome) -> Outcome {
-    match (one, other) {
-        (Outcome::OutOfReach, _) | (_, Outcome::OutOfReach) => Outcome::OutOfReach,
-        (Outcome::Failed, _) | (_, Outcome::Failed) => Outcome::Failed,
-        (Outcome::Done, Outcome::Done) => Outcome::Done,
-    }
-}
-
-/// Names in errors may hold anything.
-fn one_line(error: &AdminError) -> String {
-    printable(&error.to_string())
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub(super) async fn run(
     if options.dry_run || !options.yes {
         let plan = preview(admin, name, options, console).await?;
         let all_found = plan.missing.is_empty();
-        if options.dry_run || plan.members.is_empty() && options.members.is_empty() {
+        if options.dry_run || plan.members.is_empty() {
             return Ok(if all_found { Outcome::Done } else { Outcome::Failed });
         }
         let question = "Members that are alive lose what they hold, and join again. Remove? [y/N] ";
@@ -116,7 +116,7 @@ pub(super) async fn run(
         MemberSelection::All => admin.remove_all_members(name.as_str(), how).await?,
     };
     match options.format {
-        Format::Table => console.say(format_args!("{}", table(&removed))),
+        Format::Table => console.say(format_args!("{}", table(&removed).on(console.page()))),
         Format::Json => console.say(format_args!("{}", json(&line(name, &removed)))),
     }
     Ok(match removed.iter().all(|removed| removed.outcome.is_removed()) {
@@ -158,8 +158,8 @@ async fn preview(
     let name = printable(&plan.group_id);
     match (options.dry_run, options.format) {
         (true, Format::Json) => console.say(format_args!("{}", json(&planned_line(&plan)))),
-        (true, Format::Table) => console.say(format_args!("{}", planned(&plan))),
-        (false, _) if plan.members.is_empty() && plan.missing.is_empty() => {
+        (true, Format::Table) => console.say(format_args!("{}", planned(&plan).on(console.page()))),
+        (false, _) if plan.members.is_empty() => {
             console.complain(format_args!("Nobody in group `{name}` is meant.\n"));
         }
         (false, _) => {

@@ -13,6 +13,7 @@ use crate::admin::{
     Content, GroupDescription, GroupType, MemberDescription, MemberMetadata, PlanWords,
     SubscriptionDescription,
 };
+use crate::cli::page::Page;
 use crate::cli::partitions::in_words;
 use crate::cli::table::{Align, Table, printable};
 use crate::types::Partitions;
@@ -54,12 +55,13 @@ pub(super) fn count(member: &MemberDescription) -> String {
 }
 
 /// Everything of one group that fits into tables.
-pub(super) fn whole(group: &GroupDescription) -> String {
+pub(super) fn whole(group: &GroupDescription, page: Page) -> String {
     let mut text = String::new();
     // Writing to a text does not fail.
-    let _ = write!(text, "{}\n{}\n{}", head(group), being(group), having(group));
+    let (being, having) = (being(group), having(group));
+    let _ = write!(text, "{}\n{}\n{}", head(group), being.on(page), having.on(page));
     if group.members.iter().any(|member| !matches!(member.subscription, Content::Nothing)) {
-        let _ = write!(text, "\n{}", wanting(group));
+        let _ = write!(text, "\n{}", wanting(group).on(page));
     }
     text
 }

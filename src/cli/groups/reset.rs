@@ -117,7 +117,7 @@ fn planned(plan: &OffsetResetPlan, options: &Options, console: &mut Console<'_>)
 
 fn say(plan: &OffsetResetPlan, done: Option<&Done>, format: Format, console: &mut Console<'_>) {
     match format {
-        Format::Table => console.say(format_args!("{}", table(plan, done))),
+        Format::Table => console.say(format_args!("{}", table(plan, done).on(console.page()))),
         Format::Json => console.say(format_args!("{}", json(&line(plan, done)))),
     }
 }

@@ -12,6 +12,7 @@ use kafka_protocol::protocol::{Encodable, StrBytes};
 use super::report;
 use crate::admin;
 use crate::cli::arguments::json;
+use crate::cli::page::Page;
 
 const MEMBERS: usize = 1_000;
 const VERSION: i16 = 6;
@@ -86,7 +87,7 @@ fn a_thousand_members_are_described_in_less_than_ten_times_their_bytes() {
     }
     drop(group);
     for (form, render) in [
-        ("tables", report::whole as fn(&admin::GroupDescription) -> String),
+        ("tables", (|group| report::whole(group, Page::endless())) as fn(&_) -> String),
         ("JSON", |group| json(&report::line(group))),
     ] {
         let begun = started();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::Planned;
 use crate::assign::{Copies, Handover, MemberRef, Model, PartitionRef, is_near};
-use crate::cli::table::printable;
 
 /// What a plan changes.
 #[derive(Debug)]
@@ -14,6 +13,8 @@ pub(super) struct Changes {
     pub(super) moves: BTreeMap<Move, Vec<u32>>,
     /// How many partitions nobody claims and somebody gets.
     pub(super) unclaimed: usize,
+    /// How many partitions of members that leave somebody gets.
+    pub(super) freed: usize,
     /// How many of the moves are of partitions whose owner is in doubt or subscribes no more.
     pub(super) doubtful: usize,
     /// How many stay.
@@ -23,7 +24,7 @@ pub(super) struct Changes {
 /// A change of hands.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Move {
-    /// Who had it; several where that is in doubt.
+    /// Who had it; several where that is in doubt. Those that leave have places behind the members'.
     pub(super) from: Vec<u32>,
     /// Who gets it; none where nobody does.
     pub(super) to: Option<u32>,
@@ -33,6 +34,8 @@ pub(super) struct Move {
 /// Why a partition changes hands.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Why {
+    /// Its owner leaves.
+    Leaves,
     /// Its owner subscribes no more.
     Unsubscribed,
     /// Several members claim it with one generation, so nobody can be believed.
@@ -50,7 +53,8 @@ pub(super) enum Why {
 impl Changes {
     pub(super) fn of(planned: &Planned) -> Self {
         let contested = newest_claims(&planned.group.model);
-        let mut changes = Self { moves: BTreeMap::new(), unclaimed: 0, doubtful: 0, kept: 0 };
+        let (moves, unclaimed) = (BTreeMap::new(), 0);
+        let mut changes = Self { moves, unclaimed, freed: 0, doubtful: 0, kept: 0 };
         let had: Vec<usize> = planned.had.iter().map(Vec::len).collect();
         let copies = Copies::of(&planned.view, &planned.timed.plan);
         for partition in planned.view.partitions() {
@@ -107,8 +111,17 @@ impl Changes {
         }
         let to = holders.next();
         let claimants = contested.get(&place).map_or(&[][..], Vec::as_slice);
+        let to_place = to.map(|member| member.position() as u32);
         if claimants.is_empty() && owner.is_none() {
-            self.unclaimed += usize::from(to.is_some());
+            let leaver = planned.group.freed.get(&place);
+            match leaver {
+                Some(leaver) => {
+                    let change = Move { from: vec![*leaver], to: to_place, why: Why::Leaves };
+                    self.moves.entry(change).or_default().push(place);
+                    self.freed += usize::from(to.is_some());
+                }
+                None => self.unclaimed += usize::from(to.is_some()),
+            }
             return;
         }
         let (from, why) = match owner {
@@ -116,8 +129,7 @@ impl Changes {
             None => (claimants.to_vec(), why_in_doubt(&planned.group.model, claimants)),
         };
         self.doubtful += usize::from(owner.is_none());
-        let to = to.map(|member| member.position() as u32);
-        self.moves.entry(Move { from, to, why }).or_default().push(place);
+        self.moves.entry(Move { from, to: to_place, why }).or_default().push(place);
     }
 }
 
@@ -125,6 +137,7 @@ impl Why {
     /// In words; `from` is who had it.
     pub(super) fn words(&self, from: &str) -> String {
         match self {
+            Self::Leaves => format!("{from} leaves"),
             Self::Unsubscribed => format!("{from} subscribes to the topic no more"),
             Self::Contested { generation } => format!("all claim it with generation {generation}"),
             Self::Balance { had, keeps } => format!("{from} had {had} and is to have {keeps}"),
@@ -133,16 +146,6 @@ impl Why {
             Self::Exchange => format!("{from} gets others in its place"),
         }
     }
-}
-
-/// Some members' names: those by which people know them.
-pub(super) fn member_names(model: &Model, members: impl IntoIterator<Item = u32>) -> String {
-    let name = |place: u32| {
-        let member = model.members().get(place as usize);
-        let known = member.map(|known| known.instance_id.as_deref().unwrap_or(known.id.as_str()));
-        printable(known.unwrap_or_default())
-    };
-    members.into_iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 fn why(

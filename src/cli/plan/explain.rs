@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::Planned;
-use super::changes::member_names;
 use super::options::Choices;
 use crate::assign::{MemberRef, PartitionRef, StickyPlanner, Worth, is_near};
 use crate::cli::table::{Align, Table, printable};
@@ -53,7 +52,7 @@ fn had_by(planned: &Planned, partition: PartitionRef<'_>, owner: Option<MemberRe
     let claimants: Vec<u32> = (0..model.members().len() as u32).filter(claims).collect();
     match claimants.is_empty() {
         true => "nobody".to_owned(),
-        false => format!("nobody for certain: {} claim it", member_names(model, claimants)),
+        false => format!("nobody for certain: {} claim it", planned.group.names(claimants)),
     }
 }
 
@@ -98,13 +97,14 @@ fn costs(
         table.row(row(names(planned, &[*member]), &worth, free, note));
     }
     format!(
-        "{table}\nThe exact plans of the sticky assigners. BALANCE is by how much the sum of the squared loads is above \
-         the least.\n"
+        "{}\nThe exact plans of the sticky assigners. BALANCE is by how much the sum of the squared loads is above \
+         the least.\n",
+        table.on(planned.page)
     )
 }
 
 fn names(planned: &Planned, members: &[MemberRef<'_>]) -> String {
-    member_names(&planned.group.model, members.iter().map(|member| member.position() as u32))
+    planned.group.names(members.iter().map(|member| member.position() as u32))
 }
 
 fn row(name: String, worth: &Worth, free: &Worth, note: &str) -> Vec<String> {

@@ -1,24 +1,31 @@
-//! `kafka-group plan`: what an assigner would do with groups that are described in files.
+//! `kafka-group plan`: what an assigner would do with groups that are described in files, or that live.
 
 mod changes;
+mod draft;
 mod explain;
 mod file;
 mod line;
+mod live;
 mod names;
 mod options;
 mod report;
+mod save;
 mod timed;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use self::file::{Group, GroupFile};
+use self::draft::Group;
+use self::file::GroupFile;
 use self::options::PlanOptions;
 use self::timed::{Timed, timed};
 use super::UsageError;
 use super::arguments::Format;
 use super::assigners::{Assigners, Make};
 use super::console::Console;
+use super::outcome::{Outcome, worse};
+use super::page::Page;
+use super::table::printable;
 use crate::assign::{
     Copies, ErasedAssigner, GroupAssignment, GroupSubscription, RebalanceProtocol,
 };
@@ -27,11 +34,14 @@ pub(super) use options::{Choices, Knob};
 
 pub(super) const USAGE: &str = "\
 usage: kafka-group plan [OPTION]… FILE…
+       kafka-group plan [OPTION]… --bootstrap-server HOST:PORT --group GROUP [--group GROUP]…
 
-Plans the group in each FILE, and says who would have what, what would move and why, and how far that is from the best.
+Plans the group in each FILE, or each GROUP as it is now, and says who would have what, what would move and why, and how
+far that is from the best. Nothing is changed.
 
-  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky (the default), co-partition, redundant,
-                        rack-aware, or another that this command was made with
+  -a, --assigner NAME   who plans: range, roundrobin, sticky, cooperative-sticky, co-partition, redundant, rack-aware, or
+                        another that this command was made with. Without it files are planned by cooperative-sticky, and
+                        a GROUP by its own assigner
   --racks ORDER         what racks count for: after-moves (the default), before-moves, leaders-after-moves,
                         leaders-before-moves, ignored
   --slack N             how far loads may be from the balanced ones, where that saves moves
@@ -39,9 +49,13 @@ Plans the group in each FILE, and says who would have what, what would move and 
                         without it
   --strict              refuses to co-partition topics whose numbers of partitions differ
   --copies N            with how many members a redundant plan puts each partition; 2 without it
+  --without M,M         as if these members had left, by instance id or member id
+  --with N, --with M,M  as if N more had joined, or some of these names, each like the next of the others in turn. Names
+                        count where members are taken in order, as by range
+  --save FILE           writes the GROUP into a file, as it is, for plans without its cluster
   --explain TOPIC-N     the prior owner of a partition, who else could have it, and what that would cost
   --all                 lists everything, however long
-  --format json         a line for each file, with times, instead of tables
+  --format json         a line for each group, with times, instead of tables
   --runs N              runs the assigner so often for its times
 
 A FILE is JSON:
@@ -61,33 +75,58 @@ All but the numbers of partitions may be left out. A member that does not say to
 `racks` are those of a partition's replicas, the leader's first. `weights` are of partitions from 0 on, for the sticky
 assigners. `stands_by` is of what is owned that of which others have the first copy. Scenario files with numbers in place
 of names are taken, too.
+
+A GROUP is planned by what its members told their leader in the last round, and what they were given in it. A group that
+rebalances is waited for: what its members want is told of a stable one alone. What they told is told for the assigner
+alone that the group uses, and how their programs set it up (--racks, --slack, --copies, …) is not told at all: say it here.
 ";
 
-/// Plans each file; whether all could be planned.
+/// Plans each file, or each group.
 pub(super) fn run(
     arguments: lexopt::Parser,
     assigners: &Assigners,
     console: &mut Console<'_>,
-) -> Result<bool, UsageError> {
+) -> Result<Outcome, UsageError> {
     let Some(options) = PlanOptions::read(arguments)? else {
-        console.say(format_args!("{USAGE}"));
-        return Ok(true);
+        console.say(format_args!("{}", super::usage("plan").unwrap_or_default()));
+        return Ok(Outcome::Done);
     };
-    let make = assigners.find(&options.assigner, &options.turned)?;
-    let mut all_planned = true;
+    if !options.groups.is_empty() {
+        return live::run(&options, assigners, console);
+    }
+    let name = options.assigner.as_deref().unwrap_or(DEFAULT);
+    let make = assigners.find(name, &options.turned)?;
+    let mut outcome = Outcome::Done;
     for (path, place) in options.files.iter().zip(0..) {
-        match plan_file(path, make, &options) {
-            Ok(said) if place > 0 && options.format == Format::Table => {
-                console.say(format_args!("\n{said}"));
-            }
-            Ok(said) => console.say(format_args!("{said}")),
-            Err(problem) => {
-                console.complain(format_args!("{}{problem}\n", path.display()));
-                all_planned = false;
-            }
+        let planned = plan_file(path, name, make, &options, console.page());
+        let came = say(planned, &path.display().to_string(), &options, console, place);
+        outcome = worse(outcome, came);
+    }
+    Ok(outcome)
+}
+
+/// Who plans what is in files.
+const DEFAULT: &str = "cooperative-sticky";
+
+/// Says what came of the group at this place among those that were asked for, or what is wrong with it.
+fn say(
+    planned: Result<String, String>,
+    head: &str,
+    options: &PlanOptions,
+    console: &mut Console<'_>,
+    place: usize,
+) -> Outcome {
+    match planned {
+        Ok(said) => {
+            let gap = if place > 0 && options.format == Format::Table { "\n" } else { "" };
+            console.say(format_args!("{gap}{said}"));
+            Outcome::Done
+        }
+        Err(problem) => {
+            console.complain(format_args!("{}\n", printable(&format!("{head}{problem}"))));
+            Outcome::Failed
         }
     }
-    Ok(all_planned)
 }
 
 /// A group, planned.
@@ -102,27 +141,50 @@ struct Planned {
     timed: Timed,
     /// Per member what it had and may still have, by place.
     had: Vec<Vec<u32>>,
+    /// Where it is to be written.
+    page: Page,
 }
 
 /// What is said of one file, or what is wrong with it, to be written behind its name.
-fn plan_file(path: &Path, make: &Make, options: &PlanOptions) -> Result<String, String> {
+fn plan_file(
+    path: &Path,
+    assigner: &str,
+    make: &Make,
+    options: &PlanOptions,
+    page: Page,
+) -> Result<String, String> {
     let file = GroupFile::read(path).map_err(|error| error.to_string())?;
     let name = file.name().map_or_else(|| name_of(path), str::to_owned);
     let mut choices = options.choices.clone();
     choices.weights = file.weights().map(|weights| Arc::new(weights.clone()));
     let erased = make(&choices).map_err(|error| format!(": {error}"))?;
     let holds = erased.protocols().contains(&RebalanceProtocol::Cooperative);
-    let group = file.build(holds, erased.version());
-    let timed = timed(&erased, &group, options.runs).map_err(|error| format!(": {error}"))?;
+    let group = file.draft(holds, erased.version()).build(&options.what_if)?;
+    plan(Task { name, assigner, erased, group, choices: &choices, page }, options)
+}
 
+/// What is to be planned for, and by whom.
+struct Task<'a> {
+    name: String,
+    assigner: &'a str,
+    erased: ErasedAssigner,
+    group: Group,
+    choices: &'a Choices,
+    page: Page,
+}
+
+/// What is said of a plan, or what is wrong, to be written behind the name of what was planned for.
+fn plan(task: Task<'_>, options: &PlanOptions) -> Result<String, String> {
+    let Task { name, assigner, erased, group, choices, page } = task;
+    let timed = timed(&erased, &group, options.runs).map_err(|error| format!(": {error}"))?;
     let view = GroupSubscription::untold(&group.model);
-    let assigner = options.assigner.clone();
     let had = had(&view, &timed.plan);
-    let planned = Planned { name, assigner, group, view, erased, timed, had };
+    let assigner = assigner.to_owned();
+    let planned = Planned { name, assigner, group, view, erased, timed, had, page };
     match (options.format, &options.explain) {
         (Format::Json, _) => Ok(line::of(&planned)),
-        (Format::Table, Some(partition)) => explain::of(&planned, partition, &choices),
-        (Format::Table, None) => Ok(report::of(&planned, &choices, options.all)),
+        (Format::Table, Some(partition)) => explain::of(&planned, partition, choices),
+        (Format::Table, None) => Ok(report::of(&planned, choices, options.all)),
     }
 }
 

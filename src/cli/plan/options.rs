@@ -4,15 +4,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::draft::WhatIf;
 use super::file::Weights;
 use crate::assign::Racks;
 use crate::cli::UsageError;
 use crate::cli::arguments::{Format, text};
+use crate::cli::reach::{NOWHERE, Reach};
 
 /// What is asked for.
 #[derive(Debug)]
 pub(super) struct PlanOptions {
-    pub(super) assigner: String,
+    /// Who plans, where that is said.
+    pub(super) assigner: Option<String>,
     pub(super) choices: Choices,
     /// Which of the choices were made.
     pub(super) turned: Vec<Knob>,
@@ -22,7 +25,13 @@ pub(super) struct PlanOptions {
     pub(super) explain: Option<(String, i32)>,
     /// Whether everything is listed, however long.
     pub(super) all: bool,
+    pub(super) what_if: WhatIf,
     pub(super) files: Vec<PathBuf>,
+    /// Groups that live.
+    pub(super) groups: Vec<String>,
+    pub(super) reach: Reach,
+    /// Where such a group is written to.
+    pub(super) save: Option<PathBuf>,
 }
 
 /// What assigners let one choose.
@@ -67,6 +76,30 @@ impl Choices {
     }
 }
 
+impl WhatIf {
+    /// Reads what follows `--with`: a number, or names.
+    fn come(&mut self, value: &str) -> Result<(), UsageError> {
+        if let Ok(count) = value.parse::<usize>() {
+            self.with = self.with.saturating_add(count);
+            return Ok(());
+        }
+        let mut names = value.split(',').map(str::trim);
+        if names.clone().any(str::is_empty) {
+            let problem =
+                format!("`--with` takes a number, or names with commas between, not {value:?}");
+            return Err(UsageError::Other(problem));
+        }
+        names.try_for_each(|name| {
+            let again = || UsageError::Other(format!("`--with` names {name:?} twice"));
+            if self.named.iter().any(|named| named == name) {
+                return Err(again());
+            }
+            self.named.push(name.to_owned());
+            Ok(())
+        })
+    }
+}
+
 impl Knob {
     const ALL: [Self; 5] =
         [Self::Racks, Self::Slack, Self::CoPartition, Self::Strict, Self::Copies];
@@ -86,6 +119,9 @@ impl Knob {
 /// The most runs; each is remembered.
 const MOST_RUNS: usize = 100_000;
 
+/// The most members that may be supposed to join.
+const MOST_NEWCOMERS: usize = 10_000;
+
 /// The names of the orders, those of [`Racks`] as they are written on a command line.
 const RACKS: [(&str, Racks); 5] = [
     ("after-moves", Racks::AfterMoves),
@@ -101,25 +137,42 @@ impl PlanOptions {
         use lexopt::Arg::{Long, Short, Value};
 
         let mut options = Self {
-            assigner: "cooperative-sticky".to_owned(),
+            assigner: None,
             choices: Choices::default(),
             turned: Vec::new(),
             format: Format::Table,
             runs: 1,
             explain: None,
             all: false,
+            what_if: WhatIf::default(),
             files: Vec::new(),
+            groups: Vec::new(),
+            reach: Reach::default(),
+            save: None,
         };
         while let Some(argument) = arguments.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
-                Short('a') | Long("assigner") => options.assigner = text(arguments.value()?)?,
+                Short('a') | Long("assigner") => {
+                    options.assigner = Some(text(arguments.value()?)?);
+                }
                 Long("format") => options.format = Format::named(&text(arguments.value()?)?)?,
                 Long("runs") => options.runs = number("--runs", &arguments.value()?)?,
                 Long("explain") => {
                     options.explain = Some(partition(&text(arguments.value()?)?)?);
                 }
                 Long("all") => options.all = true,
+                Long("without") => {
+                    let ids = text(arguments.value()?)?;
+                    options.what_if.without.extend(ids.split(',').map(|id| id.trim().to_owned()));
+                }
+                Long("with") => options.what_if.come(&text(arguments.value()?)?)?,
+                Long("group") => options.groups.push(text(arguments.value()?)?),
+                Long("save") => options.save = Some(arguments.value()?.into()),
+                Long(option @ ("bootstrap-server" | "command-config" | "timeout")) => {
+                    let option = option.to_owned();
+                    options.reach.set(&option, &text(arguments.value()?)?)?;
+                }
                 Long(option) => {
                     let knob = Knob::ALL.into_iter().find(|knob| knob.option()[2..] == *option);
                     let knob = knob.ok_or_else(|| argument.unexpected())?;
@@ -136,7 +189,25 @@ impl PlanOptions {
 
     fn check(&self) -> Result<(), UsageError> {
         let problem = match self {
-            Self { files, .. } if files.is_empty() => "no file to plan",
+            Self { files, groups, .. } if files.is_empty() && groups.is_empty() => {
+                "no file to plan, and no `--group`"
+            }
+            Self { files, groups, .. } if !files.is_empty() && !groups.is_empty() => {
+                "files and groups are planned apart"
+            }
+            Self { groups, .. } if groups.iter().any(String::is_empty) => {
+                "`--group`: the name of a group is empty"
+            }
+            Self { groups, reach, .. } if !groups.is_empty() && !reach.is_known() => NOWHERE,
+            Self { groups, reach, .. } if groups.is_empty() && reach.is_said() => {
+                "a cluster is asked for a `--group` alone"
+            }
+            Self { groups, save: Some(_), .. } if groups.len() != 1 => {
+                "`--save` takes one `--group`"
+            }
+            Self { what_if, .. } if what_if.with > MOST_NEWCOMERS => {
+                "`--with` takes no more than 10000"
+            }
             Self { runs, .. } if !(1..=MOST_RUNS).contains(runs) => "`--runs` takes 1 to 100000",
             Self { format: Format::Json, explain: Some(_), .. } => {
                 "`--explain` has no form in JSON"

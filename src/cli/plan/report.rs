@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Planned;
-use super::changes::{Changes, member_names};
+use super::changes::Changes;
 use super::names::ranges;
 use super::options::Choices;
 use crate::assign::{Coverage, GroupSubscription, MemberRef, Racks, Worth, is_near};
@@ -39,13 +39,16 @@ fn head(planned: &Planned) -> String {
         planned.assigner,
         planned.timed.median(),
     );
+    for note in &planned.group.notes {
+        let _ = writeln!(text, "{note}");
+    }
     for missing in model.missing_topics() {
         let members: Vec<String> =
             missing.members.iter().map(|member| printable(member.as_str())).collect();
         let _ = writeln!(
             text,
-            "no topic {}, though it is subscribed to by {}",
-            printable(&missing.name),
+            "{}, though it is subscribed to by {}",
+            planned.group.why_missing(&missing.name),
             members.join(", ")
         );
     }
@@ -88,7 +91,7 @@ fn members(planned: &Planned, all: bool) -> String {
             ranges(&planned.group.model, places, all),
         ]);
     }
-    format!("{table}{}", and_more(view.members().len(), most, "members"))
+    format!("{}{}", table.on(planned.page), and_more(view.members().len(), most, "members"))
 }
 
 fn has_copies(planned: &Planned) -> bool {
@@ -107,7 +110,7 @@ fn firsts(planned: &Planned, member: MemberRef<'_>, places: &[u32]) -> String {
 
 /// Who would get what from whom.
 fn moves(planned: &Planned, changes: &Changes, all: bool) -> String {
-    let model = &planned.group.model;
+    let group = &planned.group;
     let mut table = Table::new(&[
         ("FROM", Align::Left),
         ("TO", Align::Left),
@@ -117,16 +120,16 @@ fn moves(planned: &Planned, changes: &Changes, all: bool) -> String {
     ]);
     let most = if all { usize::MAX } else { MOST_LINES };
     for (change, places) in changes.moves.iter().take(most) {
-        let from = member_names(model, change.from.iter().copied());
+        let from = group.names(change.from.iter().copied());
         table.row(vec![
             from.clone(),
-            change.to.map_or_else(|| "-".to_owned(), |to| member_names(model, [to])),
+            change.to.map_or_else(|| "-".to_owned(), |to| group.names([to])),
             places.len().to_string(),
-            ranges(model, places, all),
+            ranges(&group.model, places, all),
             change.why.words(&from),
         ]);
     }
-    format!("{table}{}", and_more(changes.moves.len(), most, "moves"))
+    format!("{}{}", table.on(planned.page), and_more(changes.moves.len(), most, "moves"))
 }
 
 /// The best that a group allows.
@@ -214,6 +217,9 @@ fn moved(changes: &Changes, worth: &Worth, best: &Best) -> String {
 fn moved_alone(changes: &Changes, worth: &Worth) -> String {
     let mut text =
         format!("{} ({} stay, {} had no owner", worth.moves, changes.kept, changes.unclaimed);
+    if changes.freed > 0 {
+        let _ = write!(text, ", {} were of members that leave", changes.freed);
+    }
     if changes.doubtful > 0 {
         let _ = write!(text, ", {} had none for certain", changes.doubtful);
     }
@@ -260,13 +266,12 @@ fn view_partitions<'a>(
     places.iter().filter_map(|place| planned.view.partition_at(*place))
 }
 
-/// A member's name, with the instance id by which it is ordered.
+/// A member's name: the instance id by which it is ordered, and its member id unless a broker has made that of it.
 fn name(member: MemberRef<'_>) -> String {
-    match member.instance_id() {
-        Some(instance) if instance != member.id() => {
-            format!("{} ({})", printable(instance), printable(member.id()))
-        }
-        _ => printable(member.id()),
+    let Some(instance) = member.instance_id() else { return printable(member.id()) };
+    match member.id().strip_prefix(instance) {
+        Some(rest) if rest.is_empty() || rest.starts_with('-') => printable(instance),
+        _ => format!("{} ({})", printable(instance), printable(member.id())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::file::Group;
+use super::draft::Group;
 use crate::assign::{AssignFailure, ErasedAssigner, GroupAssignment, check_plan, try_assign};
 use crate::cli::memory::peak_of;
 

@@ -102,9 +102,13 @@ impl<P: Hosted> Driver<P> {
         let group = || self.group_id.to_string();
         Some(match ended {
             Ended::Closed { .. } => return None,
-            Ended::Fenced { group_instance_id, refused } => {
-                Error::FencedInstanceId { group: group(), group_instance_id, refused, holder: None }
-            }
+            Ended::Fenced { group_instance_id, refused } => Error::FencedInstanceId {
+                group: group(),
+                group_instance_id,
+                member_id: self.machine.member_id().clone(),
+                refused,
+                holder: None,
+            },
             Ended::Refused { api, code } => self.report.refusal(api, code),
             Ended::Denied { message } => Error::Authentication(message),
             Ended::NoCommonProtocol => Error::NoCommonProtocol {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::network::Weather;
 use super::{Rule, Sim, SimMember, Violation};
+use crate::membership::OnFenced;
 
 /// How long the storm lasts.
 const STORM: Duration = Duration::from_secs(45);
@@ -95,11 +96,11 @@ impl Sim {
         }
     }
 
-    /// A second process with the member's instance id, while the first one runs.
+    /// A second process with the member's instance id, while the first one runs. Of two, one at the most comes back.
     fn duplicate(&mut self, member: SimMember) {
         let instance = self.processes.get(member.0).and_then(|process| process.instance.clone());
         if instance.is_some() {
-            self.start(instance, 0);
+            self.start(instance, 0, OnFenced::Fail);
         }
     }
 }

@@ -17,8 +17,8 @@ pub(crate) use self::pieces::{PieceProtocol, Pieces};
 use self::process::{GROUP, Process};
 pub use self::rules::Violation;
 use self::spoken::{Listed, Spoken};
-use crate::membership::RequestId;
 pub use crate::membership::Rule;
+use crate::membership::{OnFenced, RequestId};
 use crate::testing::coordinator::{
     ConnectionId, CoordinatorSettings, FakeCoordinator, Loss, RequestTag,
 };
@@ -53,6 +53,8 @@ pub struct Sim {
     listed: Listed,
     /// Members are restarted in the course of the storm, and list more modern assigners then.
     is_rolled_out: bool,
+    /// What the first static members do when they are fenced, and whoever they are restarted as.
+    on_fenced: OnFenced,
     rebalance_timeout: Duration,
     weather: Weather,
     broken: Option<Rule>,
@@ -101,6 +103,7 @@ impl Sim {
             consumes: false,
             listed: Listed::Range,
             is_rolled_out: false,
+            on_fenced: OnFenced::Fail,
             rebalance_timeout: Duration::from_secs(10),
             weather: Weather::GOOD,
             broken: None,
@@ -153,9 +156,16 @@ impl Sim {
         self.trace.as_deref().unwrap_or_default()
     }
 
+    /// Whoever fences a member goes away in the end: it waits for so long, and then comes back.
+    #[must_use]
+    pub fn coming_back(mut self, after: Duration) -> Self {
+        self.on_fenced = OnFenced::RetryAfter(after);
+        self
+    }
+
     /// Starts a dynamic member.
     pub fn join(&mut self) -> SimMember {
-        self.start(None, 0)
+        self.start(None, 0, OnFenced::Fail)
     }
 
     /// Starts a static member. Where one of this instance id runs already, the coordinator fences that.
@@ -165,10 +175,15 @@ impl Sim {
     /// If `instance` is no instance id.
     pub fn join_as(&mut self, instance: &str) -> SimMember {
         let instance = GroupInstanceId::new(instance).expect("a valid instance id");
-        self.start(Some(instance), 0)
+        self.start(Some(instance), 0, self.on_fenced)
     }
 
-    fn start(&mut self, instance: Option<GroupInstanceId>, wish: u8) -> SimMember {
+    fn start(
+        &mut self,
+        instance: Option<GroupInstanceId>,
+        wish: u8,
+        on_fenced: OnFenced,
+    ) -> SimMember {
         let at = self.processes.len();
         let name: Arc<str> = match &instance {
             Some(instance) => format!("{at}={instance}").into(),
@@ -183,8 +198,8 @@ impl Sim {
             false => Spoken::Pieces(PieceProtocol::new(total, self.is_cooperative, wish)),
         };
         let seed = self.dice.u64(..);
-        let process =
-            Process::new(name, instance, protocol, self.rebalance_timeout, seed, self.broken);
+        let timeout = self.rebalance_timeout;
+        let process = Process::new(name, instance, protocol, timeout, on_fenced, seed, self.broken);
         self.note(|| format!("{} starts", process.name));
         self.processes.push(Process { wish, listed, ..process });
         self.with(at, |process, now| process.member.join(now));
@@ -208,7 +223,8 @@ impl Sim {
         self.kill(member);
         let Some(process) = self.processes.get(member.0) else { return member };
         let wish = process.wish.wrapping_add(u8::from(is_changed));
-        self.start(process.instance.clone(), wish)
+        let on_fenced = process.on_fenced;
+        self.start(process.instance.clone(), wish, on_fenced)
     }
 
     /// Restarts a member of the last deployment with what the present one lists: at first "cooperative-sticky" before

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::pieces::Pieces;
 use super::spoken::{Listed, Spoken};
 use crate::membership::{
-    CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, RequestId,
-    RevocationId, Rule,
+    CommitId, Event, Failure, GroupResponse, Lane, Membership, MembershipConfig, OnFenced,
+    RequestId, RevocationId, Rule,
 };
 use crate::protocol::{GroupProtocol, Holding};
 use crate::testing::coordinator::{ConnectionId, RequestTag};
@@ -30,6 +30,7 @@ pub(super) struct Process {
     pub(super) listed: Listed,
     pub(super) name: Arc<str>,
     pub(super) instance: Option<GroupInstanceId>,
+    pub(super) on_fenced: OnFenced,
     pub(super) is_dead: bool,
     pub(super) paused_until: Option<Instant>,
     /// The coordinator that this process knows.
@@ -89,12 +90,17 @@ impl Process {
         instance: Option<GroupInstanceId>,
         protocol: Spoken,
         rebalance_timeout: Duration,
+        on_fenced: OnFenced,
         seed: u64,
         broken: Option<Rule>,
     ) -> Self {
         let protocol_type = protocol.protocol_type().to_owned();
-        let config =
-            MembershipConfig { rebalance_timeout, protocol_type, ..config(instance.clone()) };
+        let config = MembershipConfig {
+            rebalance_timeout,
+            protocol_type,
+            on_fenced,
+            ..config(instance.clone())
+        };
         let member = Membership::new(config, seed);
         Self {
             member: match broken {
@@ -106,6 +112,7 @@ impl Process {
             listed: Listed::Range,
             name,
             instance,
+            on_fenced,
             is_dead: false,
             paused_until: None,
             epoch: 0,
@@ -212,6 +219,6 @@ fn config(group_instance_id: Option<GroupInstanceId>) -> MembershipConfig {
         settle_delay: Duration::ZERO,
         allow_foreign_commits: false,
         leave_policy: crate::membership::LeavePolicy::Auto,
-        on_fenced: crate::membership::OnFenced::Fail,
+        on_fenced: OnFenced::Fail,
     }
 }

@@ -1,13 +1,14 @@
 //! Kafka's own tool for groups, `kafka-consumer-groups.sh` without the script.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::common::kafka::{libs, tools};
 
-/// What the tool prints, errors included: it reports most of them on its standard output anyway.
+/// What the tool prints: most of what goes wrong is in it, too.
 pub(crate) fn consumer_groups(bootstrap: &str, args: &[&str]) -> String {
-    let jars = |folder: Result<std::path::PathBuf, String>| {
+    let jars = |folder: Result<PathBuf, String>| {
         let folder = folder.unwrap_or_else(|error| panic!("Kafka's tool needs its jars: {error}"));
         folder.join("*").into_os_string()
     };
@@ -25,5 +26,6 @@ pub(crate) fn consumer_groups(bootstrap: &str, args: &[&str]) -> String {
         .output()
         .expect("java can be started");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}", text(&output.stdout), text(&output.stderr))
+    assert!(output.status.success(), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
 }

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::Weights;
 use super::form::{Entries, Entry, Form, MemberForm, OwnedForm, RackForm, TopicForm};
 use super::locate::Step;
 use super::numbers::Run;
-use super::{Group, Weights};
 use crate::assign::{
     MemberInput, MetadataCodec, MetadataError, MetadataPayload, ModelBuilder, TopicInput,
 };
+use crate::cli::plan::draft::Draft;
 use crate::types::{Generation, MemberId, Node, NodeId, PartitionRanges, RangesBuilder};
 
 /// The most partitions, claims and replicas of one file; more would not be planned in the memory of most machines.
@@ -80,7 +81,7 @@ impl GroupFile {
     }
 
     /// The group, whose members hold on to what they had or have given it up; `version` is that of the assigner.
-    pub(in crate::cli::plan) fn build(self, holds: bool, version: u16) -> Group {
+    pub(in crate::cli::plan) fn draft(self, holds: bool, version: u16) -> Draft {
         let mut builder = ModelBuilder::new("plan", Generation(0), MemberId::default());
         let mut racks = RackNodes::of(&self.form.racks);
         for (topic, name) in self.form.topics.0.iter().zip(&self.topics.names) {
@@ -105,8 +106,7 @@ impl GroupFile {
                 column: told(member, version),
             });
         }
-        let (model, told) = builder.build();
-        Group { model: Arc::new(model), told, left_out }
+        Draft { left_out, ..Draft::new(builder) }
     }
 
     /// How many partitions members claim, as far as there are such.

@@ -1,4 +1,4 @@
-//! Groups in files: read, checked, and made what assigners plan for.
+//! Groups in files: read, checked, and made what can be planned for.
 
 mod form;
 mod group;
@@ -10,9 +10,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
-
-use crate::assign::{MetadataError, MetadataPayload, Model};
 
 pub(super) use group::GroupFile;
 
@@ -21,16 +18,6 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// What partitions weigh, by topic and from partition 0 on.
 pub(in crate::cli) type Weights = BTreeMap<String, Vec<f64>>;
-
-/// A group to plan for.
-#[derive(Debug)]
-pub(super) struct Group {
-    pub(super) model: Arc<Model>,
-    /// In the order of the model's members.
-    pub(super) told: Vec<Result<MetadataPayload, MetadataError>>,
-    /// Claims of partitions that do not exist.
-    pub(super) left_out: u64,
-}
 
 /// Why a file is no group.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 use super::*;
+use crate::cli::plan::draft::{Group, WhatIf};
 
 /// The group of a text, its members holding on, as text: claims by member, and how many were left out.
 fn group(text: &str) -> Group {
     let file = GroupFile::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
-    file.build(true, 3)
+    file.draft(true, 3).build(&WhatIf::default()).unwrap()
 }
 
 fn claims(group: &Group) -> String {
@@ -167,7 +168,7 @@ fn no_text_ends_in_a_panic() {
             }
         }
         if let Ok(file) = GroupFile::parse(&text) {
-            drop(file.build(false, 0));
+            drop(file.draft(false, 0).build(&WhatIf::default()));
         }
     }
 }

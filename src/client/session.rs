@@ -11,9 +11,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::speaker::Speaker;
 use super::{ClientError, ConnectionError};
-use crate::security::{InvalidSecurity, Security};
+use crate::security::{InvalidSecurity, SaslError, Security};
 #[cfg(feature = "consumer")]
 use crate::security::{Token, TokenError};
+use crate::transport::ConnectError;
 
 /// Says who we are over a connection, before anything else is asked on it.
 #[async_trait]
@@ -119,7 +120,8 @@ impl Session {
         *state = Err(ConnectionError::Dropped);
         let deadline = Instant::now() + self.setup_timeout;
         let outcome = timeout_at(deadline, self.login.authenticate(&speaker, deadline)).await;
-        *state = outcome.unwrap_or(Err(ConnectionError::Silent)).map(due);
+        let late = || Err(ConnectError::from(SaslError::late()).into());
+        *state = outcome.unwrap_or_else(|_| late()).map(due);
         match &*state {
             Ok(_) => tracing::debug!(broker = %speaker.peer(), "authenticated again"),
             Err(cause) => {

@@ -339,4 +339,29 @@ mod tests {
         let options = ClientOptions::new("a:1").request_timeout(Duration::ZERO);
         assert_eq!(refused(&options), "`request.timeout.ms` is 0");
     }
+
+    #[cfg(not(any(feature = "tls", feature = "sasl")))]
+    #[test]
+    fn what_this_build_cannot_do_is_refused_with_the_feature_that_can() {
+        for (protocol, feature) in [("SSL", "`tls`"), ("SASL_PLAINTEXT", "`sasl`")] {
+            let mut options = ClientOptions::new("a:1");
+            for (property, value) in [
+                ("security.protocol", protocol),
+                ("sasl.mechanism", "PLAIN"),
+                ("sasl.username", "alice"),
+                ("sasl.password", "secret"),
+            ] {
+                if protocol == "SSL" && property.starts_with("sasl.") {
+                    continue;
+                }
+                assert_eq!(options.set(property, value), Ok(true));
+            }
+            let refused = crate::client::Client::new(options).err().map(|error| error.to_string());
+            let refused = refused.expect("it cannot be made");
+            assert!(
+                refused.contains("security.protocol") && refused.contains(feature),
+                "{refused}"
+            );
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Properties read, refused and kept secret.
 
+use super::tls::Source;
 use super::*;
 
 fn read(properties: &[(&str, &str)]) -> Result<Security, InvalidSecurity> {

@@ -210,7 +210,7 @@ async fn every_property_that_is_refused_says_why() {
         ("session.timeout.ms", "soon"),
         ("heartbeat.interval.ms", "-1"),
         ("enable.auto.commit", "perhaps"),
-        ("security.protocol", "SASL_SSL"),
+        ("security.protocol", "TLS"),
         ("sasl.mechanism", "PLAIN"),
     ] {
         let (named, problem) = wrong(&cluster, |it| it.set(property, value)).await;

@@ -23,6 +23,27 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// is told to the application and leaves `None`.
 ///
 /// Runs on the runtime that drives the member: awaiting is fine, blocking is not.
+///
+/// Written with the macro of the crate `async-trait`; the example `lag_aware` is a whole one.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use async_trait::async_trait;
+/// use kafka_group::types::TopicPartition;
+/// use kafka_group::{BoxError, Gather, GroupReader, Topics};
+///
+/// struct Ends;
+///
+/// #[async_trait]
+/// impl Gather for Ends {
+///     type Output = BTreeMap<TopicPartition, i64>;
+///
+///     async fn gather(&self, topics: &Topics, reader: &GroupReader) -> Result<Self::Output, BoxError> {
+///         reader.end_offsets(topics.partitions()).await
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Gather: Send + Sync + 'static {
     /// What the assigner is given.

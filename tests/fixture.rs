@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{
     JavaMember, Kafka, Settings, eventually,
-    kafka::{Operation, Resource},
+    kafka::{Operation, Resource, Secure},
     own_cluster,
     peers::{JavaEvent, Partitions, assignor},
     unique,
@@ -31,6 +31,29 @@ fn the_shared_cluster_answers_and_groups_find_their_coordinator() {
             .iter()
             .any(|broker| broker.node_id.0 == coordinator)
     );
+}
+
+/// Where there is no Docker engine, as on most machines that test, at least the file can be read.
+#[test]
+fn the_compose_file_can_be_read_with_every_profile() {
+    let compose = |profile: &str| {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docker-compose.yml");
+        let arguments = ["-f", file, "--profile", profile, "config", "--quiet"];
+        std::process::Command::new("docker-compose").args(arguments).output()
+    };
+    for profile in ["three", "secure"] {
+        let Ok(read) = compose(profile) else { return };
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    }
+}
+
+#[test]
+fn the_secure_node_has_the_users_and_certificates_of_the_compose_file() {
+    let secure = own_cluster!(Secure::shared());
+    assert!(!secure.admin().metadata(&[]).expect("it answers").brokers.is_empty());
+    for file in ["ca.pem", "client.pem", "client-key.pem", "other-ca.pem", "stranger.pem"] {
+        assert!(std::path::Path::new(&secure.file(file)).exists(), "{file}");
+    }
 }
 
 #[test]

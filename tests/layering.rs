@@ -154,6 +154,34 @@ fn the_walk_in_architecture_goes_through_functions_that_exist() {
 }
 
 #[test]
+fn every_event_and_every_error_is_in_the_page_about_them() {
+    let read = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let page = read("docs/errors-and-policies.md");
+    for (path, public) in [
+        ("src/group/event.rs", "Event"),
+        ("src/error.rs", "Error"),
+        ("src/error.rs", "CommitError"),
+    ] {
+        let missing: Vec<String> = variants(&code_of(&read(path)), public)
+            .into_iter()
+            .filter(|variant| !page.contains(&format!("`{variant}`")))
+            .collect();
+        assert!(missing.is_empty(), "{public} has {missing:?}");
+    }
+}
+
+/// The variants of an enum, by rustfmt's indentation.
+fn variants(code: &str, of: &str) -> Vec<String> {
+    let (_, body) = code.split_once(&format!("pub enum {of} {{")).expect("the enum");
+    let (body, _) = body.split_once("\n}").expect("its end");
+    let names = body.lines().filter_map(|line| line.strip_prefix("    "));
+    names.filter(|line| line.starts_with(char::is_uppercase)).map(word).collect()
+}
+
+#[test]
 fn uses_and_code_are_found_where_they_are() {
     let uses = crate_uses(
         "use crate::types::A; use crate::{error::{B, C}, wire, assign as d}; pub(in crate::x) fn e()",

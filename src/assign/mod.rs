@@ -101,9 +101,9 @@ pub use redundant::RedundantAssigner;
 pub use refs::{MemberRef, PartitionRef, Subscribers, TopicRef};
 pub use round_robin::RoundRobinAssigner;
 pub use run::AssignFailure;
-pub(crate) use run::run_assign;
 #[cfg(feature = "cli")]
 pub(crate) use run::{check_plan, try_assign};
+pub(crate) use run::{panic_message, run_assign};
 pub use sticky::{EagerStickyAssigner, StickyAssigner};
 pub use sticky_planner::{Racks, StickyPlanner};
 pub use validate::{FewCopies, InvalidPlan};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::security::TlsError;
+use crate::security::{InvalidSecurity, TlsError};
 use crate::transport::{ConnectError, tls_error};
 use crate::types::NodeId;
 use crate::wire::{ApiKey, ErrorCode, FrameError, Unsupported};
@@ -155,6 +155,12 @@ impl ClientError {
     /// Whether whoever was asked should be looked for again: it is gone, or as good as gone.
     pub(crate) fn has_lost_the_broker(&self) -> bool {
         matches!(self, Self::Disconnected { .. } | Self::TimedOut { .. } | Self::UnknownNode(_))
+    }
+}
+
+impl std::convert::From<InvalidSecurity> for ClientError {
+    fn from(InvalidSecurity { property, why }: InvalidSecurity) -> Self {
+        Self::InvalidOption { property, why }
     }
 }
 

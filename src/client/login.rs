@@ -157,7 +157,7 @@ fn ended(error: ClientError) -> ConnectionError {
             }
             cause => cause,
         },
-        ClientError::TimedOut { .. } => ConnectionError::Silent,
+        ClientError::TimedOut { .. } => failed(SaslError::late()),
         error => failed(SaslError::Ended(error.to_string().into())),
     }
 }

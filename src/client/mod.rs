@@ -55,13 +55,15 @@ pub use options::{ClientOptions, PROPERTIES};
 pub(crate) use pool::Lane;
 
 use self::brokers::{Brokers, address};
-use self::connection::{Connection, ConnectionOptions};
+use self::connection::Connection;
 use self::coordinator::Coordinators;
 use self::home::Home;
 use self::metadata::{Metadata, Refresher};
 use self::pool::{Broker, Pool, PoolOptions};
+#[cfg(feature = "consumer")]
 use self::session::Authenticate;
-use crate::security::{InvalidSecurity, Security};
+#[cfg(feature = "consumer")]
+use crate::security::Security;
 use crate::transport::{Connect, network};
 pub use crate::transport::{ConnectError, InvalidAddress};
 use crate::types::{Cluster, Node, NodeId};
@@ -104,7 +106,7 @@ pub(crate) enum Target<'a> {
 impl Client {
     /// Checks the options and starts the thread. Connects to nobody yet: that is for whoever needs an answer.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
-        let network = network(&options.protection()?).map_err(insecure)?;
+        let network = network(&options.protection()?)?;
         Self::with_network(options, network)
     }
 
@@ -115,29 +117,15 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let bootstrap = options.check()?;
         let security = options.protection()?;
-        let login = login(&security).map_err(insecure)?;
+        let login = session::login(&security)?;
         for warning in security.warnings() {
             tracing::warn!("{warning}");
         }
         let home = Home::new(options.runtime.clone())?;
         let seed = options.jitter_seed.unwrap_or_else(|| fastrand::u64(..));
-        let pool = Pool::new(PoolOptions {
-            network,
-            connection: ConnectionOptions {
-                client_id: options.client_id.as_str().into(),
-                max_frame_size: options.max_frame_size,
-                max_idle: options.connections_max_idle,
-                max_versions: options.max_versions.clone(),
-                setup_timeout: options.connection_setup_timeout,
-                login: login.clone(),
-            },
-            backoff: (options.reconnect_backoff, options.reconnect_backoff_max),
-            seed,
-            runtime: home.runtime.clone(),
-        });
         let (publish, cluster) = watch::channel(Arc::default());
         let brokers = Arc::new(Brokers {
-            pool,
+            pool: Pool::new(PoolOptions::new(&options, network, login.clone(), seed, &home)),
             bootstrap,
             cluster,
             backoff: (options.retry_backoff, options.retry_backoff_max),
@@ -387,21 +375,6 @@ impl Client {
     pub(crate) fn runtime(&self) -> &Handle {
         &self.0.home.runtime
     }
-}
-
-/// Who says who we are, where that is asked.
-fn login(security: &Security) -> Result<Option<Arc<dyn Authenticate>>, InvalidSecurity> {
-    match &security.sasl {
-        None => Ok(None),
-        #[cfg(feature = "sasl")]
-        Some(sasl) => Ok(Some(Arc::new(login::Login::new(sasl.clone())))),
-        #[cfg(not(feature = "sasl"))]
-        Some(_) => Err(security.lacks_feature("SASL", "sasl")),
-    }
-}
-
-fn insecure(InvalidSecurity { property, why }: InvalidSecurity) -> ClientError {
-    ClientError::InvalidOption { property, why }
 }
 
 impl fmt::Debug for Client {

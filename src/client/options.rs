@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::{ClientError, insecure};
+use super::ClientError;
 use crate::security::{self, Security, SecurityProperties};
 use crate::transport::Address;
 use crate::wire::ApiKey;
@@ -182,7 +182,7 @@ impl ClientOptions {
     /// error.
     pub fn set(&mut self, property: &str, value: &str) -> Result<bool, ClientError> {
         if security::is_security(property) {
-            return self.security_properties.set(property, value).map_err(insecure);
+            return Ok(self.security_properties.set(property, value)?);
         }
         let Some(property) = PROPERTIES.iter().find(|known| **known == property).copied() else {
             return Ok(false);
@@ -221,7 +221,7 @@ impl ClientOptions {
     /// How connections are protected, as it was given whole or by properties.
     pub(crate) fn protection(&self) -> Result<Security, ClientError> {
         let security = match &self.security {
-            None => self.security_properties.read(None).map_err(insecure)?,
+            None => self.security_properties.read(None)?,
             Some(security) if self.security_properties.is_empty() => security.clone(),
             Some(_) => {
                 return Err(invalid(
@@ -230,7 +230,7 @@ impl ClientOptions {
                 ));
             }
         };
-        security.check().map_err(insecure)?;
+        security.check()?;
         Ok(security)
     }
 

@@ -11,7 +11,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::backoff::Backoff;
 use super::connection::{Connection, ConnectionOptions};
-use super::{ClientError, ConnectionError};
+use super::home::Home;
+use super::session::Authenticate;
+use super::{ClientError, ClientOptions, ConnectionError};
 use crate::transport::{Address, Connect};
 use crate::types::NodeId;
 
@@ -78,6 +80,28 @@ type Opened = Option<Result<Connection, ConnectionError>>;
 struct Ailing {
     backoff: Backoff,
     not_before: Instant,
+}
+
+impl PoolOptions {
+    /// As the client's options say.
+    pub(super) fn new(
+        options: &ClientOptions,
+        network: Arc<dyn Connect>,
+        login: Option<Arc<dyn Authenticate>>,
+        seed: u64,
+        home: &Home,
+    ) -> Self {
+        let connection = ConnectionOptions {
+            client_id: options.client_id.as_str().into(),
+            max_frame_size: options.max_frame_size,
+            max_idle: options.connections_max_idle,
+            max_versions: options.max_versions.clone(),
+            setup_timeout: options.connection_setup_timeout,
+            login,
+        };
+        let backoff = (options.reconnect_backoff, options.reconnect_backoff_max);
+        Self { network, connection, backoff, seed, runtime: home.runtime.clone() }
+    }
 }
 
 impl Pool {

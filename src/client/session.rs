@@ -11,8 +11,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::speaker::Speaker;
 use super::{ClientError, ConnectionError};
+use crate::security::{InvalidSecurity, SaslError, Security};
 #[cfg(feature = "consumer")]
 use crate::security::{Token, TokenError};
+use crate::transport::ConnectError;
 
 /// Says who we are over a connection, before anything else is asked on it.
 #[async_trait]
@@ -29,6 +31,17 @@ pub(crate) trait Authenticate: Send + Sync + 'static {
     /// OAUTHBEARER's token, for the other plane; none of other mechanisms. Cancel safe.
     #[cfg(feature = "consumer")]
     async fn token(&self, deadline: Instant) -> Result<Option<Token>, TokenError>;
+}
+
+/// Who says who we are, where that is asked.
+pub(super) fn login(security: &Security) -> Result<Option<Arc<dyn Authenticate>>, InvalidSecurity> {
+    match &security.sasl {
+        None => Ok(None),
+        #[cfg(feature = "sasl")]
+        Some(sasl) => Ok(Some(Arc::new(super::login::Login::new(sasl.clone())))),
+        #[cfg(not(feature = "sasl"))]
+        Some(_) => Err(security.lacks_feature("SASL", "sasl")),
+    }
 }
 
 /// What of a session is used before it is renewed: the rest is for clocks that differ, and for the way.
@@ -107,7 +120,8 @@ impl Session {
         *state = Err(ConnectionError::Dropped);
         let deadline = Instant::now() + self.setup_timeout;
         let outcome = timeout_at(deadline, self.login.authenticate(&speaker, deadline)).await;
-        *state = outcome.unwrap_or(Err(ConnectionError::Silent)).map(due);
+        let late = || Err(ConnectError::from(SaslError::late()).into());
+        *state = outcome.unwrap_or_else(|_| late()).map(due);
         match &*state {
             Ok(_) => tracing::debug!(broker = %speaker.peer(), "authenticated again"),
             Err(cause) => {

@@ -270,12 +270,13 @@ impl ConsumerBuilder {
         self.member(|member| member.runtime(runtime))
     }
 
-    /// Sets an option by Kafka's or librdkafka's property name. What is wrong with it is said by `join()`.
+    /// Sets an option by Kafka's or librdkafka's property name. What is wrong with it is said by `join()`. See
+    /// [`GroupMemberBuilder::set`].
     pub fn set(self, property: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         self.member(|member| member.set(property, value))
     }
 
-    /// Sets many options by Kafka's or librdkafka's property names.
+    /// Sets many options by Kafka's or librdkafka's property names. See [`GroupMemberBuilder::from_properties`].
     pub fn from_properties<K: AsRef<str>, V: AsRef<str>>(
         self,
         properties: impl IntoIterator<Item = (K, V)>,
@@ -287,5 +288,37 @@ impl ConsumerBuilder {
 impl fmt::Debug for ConsumerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConsumerBuilder").field("member", &self.member).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assign::RangeAssigner;
+
+    /// What `join()` says of a property, without any broker.
+    async fn refused(property: &str, value: &str) -> String {
+        let builder = Consumer::builder()
+            .bootstrap_servers("127.0.0.1:1")
+            .group_id("indexers")
+            .subscribe(["orders"])
+            .assigner(RangeAssigner::default())
+            .set(property, value);
+        match builder.join().await {
+            Err(Error::InvalidOption { property, problem }) => format!("{property}: {problem}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_property_that_nobody_knows_is_an_option_that_is_wrong() {
+        let said = refused("sesion.timeout.ms", "7000").await;
+        assert_eq!(said, "property: `sesion.timeout.ms` is neither this crate's nor librdkafka's");
+    }
+
+    #[tokio::test]
+    async fn a_value_that_librdkafka_refuses_is_an_option_that_is_wrong() {
+        let said = refused("fetch.min.bytes", "many").await;
+        assert!(said.starts_with("property: `fetch.min.bytes`: "), "{said}");
     }
 }

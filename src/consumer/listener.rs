@@ -19,6 +19,27 @@ use crate::types::Offsets;
 /// The methods are called one after the other, on the runtime that `join()` was called on; heartbeats and other
 /// partitions go on meanwhile. A method that never returns ends as an application does that asks for no events: after
 /// `max.poll.interval.ms` the member gives its place up.
+///
+/// Written with the macro of the crate `async-trait`; the example `join_topics` has one that starts where its own store
+/// says.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use kafka_group::{Lost, RebalanceListener, Revoked};
+///
+/// struct Flush;
+///
+/// #[async_trait]
+/// impl RebalanceListener for Flush {
+///     async fn revoked(&self, revoked: &Revoked) {
+///         println!("write out {:?} before {:?}", revoked.partitions(), revoked.deadline());
+///     }
+///
+///     async fn lost(&self, lost: &Lost) {
+///         println!("throw away {:?}", lost.partitions());
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait RebalanceListener: Send + Sync + 'static {
     /// A round has ended; reading begins when this returns. Offsets that it returns are where reading starts, instead

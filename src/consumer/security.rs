@@ -7,7 +7,7 @@ use crate::security::{Mechanism, Pem, Roots, Sasl, Security, Source, Tls};
 
 /// Says it all in librdkafka's words; an error says what this build of librdkafka lacks.
 pub(super) fn secure(config: &mut ClientConfig, security: &Security) -> Result<(), Error> {
-    refuse_what_is_not_built_in(security, &built_in(config)?)?;
+    refuse_what_is_not_built_in(security, &built_in()?)?;
     for (property, value) in properties(security) {
         config.set(property, value);
     }
@@ -59,9 +59,10 @@ fn say_sasl(sasl: &Sasl, said: &mut Vec<(&'static str, String)>) {
     }
 }
 
-/// What this librdkafka can do, as it says itself: with dynamic linking only it knows.
-fn built_in(config: &ClientConfig) -> Result<String, Error> {
-    let native = config.create_native_config();
+/// What this librdkafka can do, as it says itself: with dynamic linking only it knows. Asked without the application's
+/// properties, since whoever makes the consumer says better what is wrong with them.
+fn built_in() -> Result<String, Error> {
+    let native = ClientConfig::new().create_native_config();
     native
         .and_then(|native| native.get("builtin.features"))
         .map_err(|error| Error::DataPlane(error.to_string()))

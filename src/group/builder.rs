@@ -146,7 +146,9 @@ impl GroupMemberBuilder {
     }
 
     /// How long the group waits for members to give up what they have when it rebalances, and for this application to
-    /// ask for an event. Kafka: `max.poll.interval.ms`, which is the rebalance timeout. Default 5 min.
+    /// ask for an event that is there. Kafka: `max.poll.interval.ms`, which is the rebalance timeout. Default 5 min.
+    ///
+    /// Unlike Java's, it says nothing of an application that hangs while nothing happens in the group: heartbeats go on.
     pub fn max_poll_interval(mut self, interval: Duration) -> Self {
         self.options.max_poll_interval = interval;
         self
@@ -239,13 +241,18 @@ impl GroupMemberBuilder {
         self
     }
 
-    /// Sets an option by Kafka's property name. What is wrong with it is said by `join()`.
+    /// Sets an option by Kafka's property name, see [`PROPERTIES`](crate::PROPERTIES). What is wrong with it is said by
+    /// `join()`.
+    ///
+    /// `partition.assignment.strategy` chooses among what [`assigner`](Self::assigner) gave and Kafka's own, by protocol
+    /// name or Java's class name; without it, all that were given are listed.
     pub fn set(mut self, property: impl AsRef<str>, value: impl AsRef<str>) -> Self {
         self.options.set(property.as_ref(), value.as_ref());
         self
     }
 
-    /// Sets many options by Kafka's property names.
+    /// Sets many options by Kafka's property names, as [`set`](Self::set) does. A Java consumer's file is taken but for
+    /// what has no meaning here, such as `key.deserializer`: the error names all of it.
     pub fn from_properties<K: AsRef<str>, V: AsRef<str>>(
         mut self,
         properties: impl IntoIterator<Item = (K, V)>,

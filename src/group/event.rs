@@ -49,7 +49,8 @@ pub enum Event {
     /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
     /// [`Error::Authentication`](crate::Error::Authentication).
     Denied(Arc<str>),
-    /// An event was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins again now.
+    /// An event that was there was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins
+    /// again now.
     Stalled,
     /// This static member has joined with an id that another member id had until then: its own last life, mostly. If
     /// that lives, it is thrown out now. Said once, at the start, where the coordinator tells it (DESCRIBE on the group).

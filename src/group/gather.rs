@@ -3,12 +3,17 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
+use std::future::{Future, poll_fn};
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
 use super::driver::now;
+use crate::assign::panic_message;
 use crate::client::{Client, ClientError};
 use crate::types::{Cluster, OffsetAndMetadata, Partitions, TopicPartition};
 use crate::wire::api::OffsetAt;
@@ -19,10 +24,31 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// I/O that a plan needs: lag, load, capacity kept elsewhere.
 ///
 /// Runs on the leader alone, once a round, before [`assign`](crate::assign::PartitionAssigner::assign), which finds
-/// the result in `group.gathered::<Output>()`. It has what is left of the rebalance timeout, less a tenth. A failure
-/// is told to the application and leaves `None`.
+/// the result in `group.gathered::<Output>()`. It has what is left of the rebalance timeout, less a tenth of that and a
+/// tenth for the assigner. A failure, a panic or an end that does not come is told to the application and leaves `None`.
 ///
 /// Runs on the runtime that drives the member: awaiting is fine, blocking is not.
+///
+/// Written with the macro of the crate `async-trait`; the example `lag_aware` is a whole one.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use async_trait::async_trait;
+/// use kafka_group::types::TopicPartition;
+/// use kafka_group::{BoxError, Gather, GroupReader, Topics};
+///
+/// struct Ends;
+///
+/// #[async_trait]
+/// impl Gather for Ends {
+///     type Output = BTreeMap<TopicPartition, i64>;
+///
+///     async fn gather(&self, topics: &Topics, reader: &GroupReader) -> Result<Self::Output, BoxError> {
+///         reader.end_offsets(topics.partitions()).await
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Gather: Send + Sync + 'static {
     /// What the assigner is given.
@@ -124,6 +150,20 @@ fn boxed(error: ClientError) -> BoxError {
     Box::new(error)
 }
 
+/// What a future gives, or the message of its panic: a round whose work vanishes is one without a plan, and so is the
+/// next.
+async fn contained<T>(
+    mut future: Pin<Box<dyn Future<Output = T> + Send + '_>>,
+) -> Result<T, String> {
+    let polled = poll_fn(|context| {
+        match panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic_message(panic))),
+        }
+    });
+    polled.await
+}
+
 /// A `Gather` of any output.
 #[async_trait]
 pub(crate) trait Gatherer: Send + Sync {
@@ -150,10 +190,11 @@ impl<G: Gather> Gatherer for Erased<G> {
     ) -> Result<Arc<dyn Any + Send + Sync>, String> {
         let reader = GroupReader { client: client.clone(), group: Arc::clone(group), deadline };
         let topics = Topics { names: topics.clone(), cluster: client.cluster().borrow().clone() };
-        let gathering = self.0.gather(&topics, &reader);
+        let gathering = contained(Box::pin(async { self.0.gather(&topics, &reader).await }));
         match tokio::time::timeout_at(deadline.into(), gathering).await {
-            Ok(Ok(output)) => Ok(Arc::new(output)),
-            Ok(Err(problem)) => Err(format!("gather failed: {problem}")),
+            Ok(Ok(Ok(output))) => Ok(Arc::new(output)),
+            Ok(Ok(Err(problem))) => Err(format!("gather failed: {problem}")),
+            Ok(Err(message)) => Err(format!("gather panicked: {message}")),
             Err(_) => Err("gather did not end by its deadline".into()),
         }
     }

@@ -18,7 +18,6 @@ use super::jobs::Jobs;
 use super::mailbox::Mailbox;
 use super::member::GroupMember;
 use super::options::Options;
-use super::properties::{Plane, plane};
 use super::registry::Registration;
 use super::settings::Settings;
 use super::status::Status;
@@ -40,8 +39,8 @@ const COMMANDS: usize = 64;
 pub(super) async fn join(builder: GroupMemberBuilder) -> Result<GroupMember, Error> {
     let selection = builder.selection()?;
     let assigners = assigners(&builder)?;
-    refuse_what_nobody_reads(&builder.options)?;
     let mut settings = Settings::check(builder.options)?;
+    settings.options.refuse_what_nobody_reads()?;
     warn_of_eager_ones(&settings, &assigners);
     let client = match builder.client {
         Some(client) => shared(client, &settings.options)?,
@@ -178,20 +177,6 @@ fn consumer_options(
         session_timeout: settings.options.session_timeout,
         rebalance_timeout: settings.options.max_poll_interval,
         ..ConsumerOptions::new(settings.group_id.as_str(), selection, assigners)
-    }
-}
-
-/// A data plane takes its properties out of the builder before it joins. What is left is read by nobody.
-fn refuse_what_nobody_reads(options: &Options) -> Result<(), Error> {
-    let unread = |name: &&String| plane(name) == Plane::Rdkafka && *name != "group.protocol";
-    match options.rdkafka.keys().find(unread) {
-        Some(name) => Err(Error::option(
-            "property",
-            format!(
-                "`{name}` is librdkafka's, if anybody's, and a member without a data plane has no librdkafka"
-            ),
-        )),
-        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::properties::{PROPERTIES, Plane, plane};
+use super::properties::{PROPERTIES, Plane, is_so_anyway, plane};
 use super::take_over::TakeOver;
 use crate::error::Error;
 use crate::membership::{LeavePolicy, OnFenced};
@@ -125,9 +125,26 @@ impl Options {
 
     /// Sets one by its property name; what is wrong with it is kept for `join()`.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
-        if let Err(error) = self.try_set(name, value) {
-            self.problem.get_or_insert(error);
+        let Err(error) = self.try_set(name, value) else { return };
+        match &mut self.problem {
+            None => self.problem = Some(error),
+            Some(Error::InvalidOption { problem, .. }) => add_further(problem, name),
+            Some(_) => {}
         }
+    }
+
+    /// A data plane takes its properties out before the member joins. What is left is read by nobody.
+    pub(crate) fn refuse_what_nobody_reads(&self) -> Result<(), Error> {
+        let unread = self.rdkafka.keys().filter(|name| plane(name) == Plane::Rdkafka);
+        let unread: Vec<String> = unread.map(|name| format!("`{name}`")).collect();
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let problem = format!(
+            "librdkafka's, if anybody's, and a member without a data plane has no librdkafka: {}",
+            unread.join(", ")
+        );
+        Err(Error::option("property", problem))
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Result<(), Error> {
@@ -136,8 +153,8 @@ impl Options {
             return set.map(drop).map_err(|wrong| Error::option(wrong.property, wrong.why));
         }
         match plane(name) {
+            Plane::Refused(_) if is_so_anyway(name, value) => Ok(()),
             Plane::Refused(why) => Err(wrong(name, why)),
-            Plane::Rdkafka if name == "group.protocol" => group_protocol(value),
             Plane::Rdkafka => {
                 self.rdkafka.insert(name.to_owned(), value.to_owned());
                 Ok(())
@@ -161,6 +178,7 @@ impl Options {
             "client.rack" => self.client_rack = Some(text),
             "auto.offset.reset" => self.auto_offset_reset = text,
             "isolation.level" => {}
+            "group.protocol" => group_protocol(name, value)?,
             "partition.assignment.strategy" => self.assignment_strategy = Some(names(value)),
             "fenced.retry.delay.ms" => {
                 self.on_fenced = OnFenced::RetryAfter(millis(name, value)?);
@@ -198,15 +216,27 @@ impl Options {
     }
 }
 
-fn group_protocol(value: &str) -> Result<(), Error> {
-    match value.eq_ignore_ascii_case("classic") {
+fn group_protocol(name: &str, value: &str) -> Result<(), Error> {
+    match value.trim().eq_ignore_ascii_case("classic") {
         true => Ok(()),
         false => Err(wrong(
-            "group.protocol",
+            name,
             "must be `classic`: under `consumer` (KIP-848) the broker assigns, and no assigner is asked",
         )),
     }
 }
+
+/// Names what else is wrong, so that a file of another client's has to be corrected once.
+fn add_further(problem: &mut String, name: &str) {
+    const MOST: usize = 1000;
+    if problem.len() < MOST {
+        problem.push_str(if problem.contains(FURTHER) { ", " } else { FURTHER });
+        problem.push_str(&format!("`{}`", name.escape_debug()));
+    }
+}
+
+/// What comes before the first of them.
+const FURTHER: &str = "; to be changed as well: ";
 
 /// The error names the property in its own field where the table knows it.
 fn wrong(name: &str, problem: &str) -> Error {
@@ -260,6 +290,7 @@ mod tests {
                 "enable.auto.commit" | "allow.foreign.commits" => "true",
                 "take.over" => "same-host",
                 "group.instance.index" => "7",
+                "group.protocol" => "classic",
                 name if name.ends_with(".ms") => "7000",
                 _ => "a:1",
             };
@@ -303,6 +334,37 @@ mod tests {
         options.set("ssl.ca.locaton", "ca.pem");
         let problem = options.problem.expect("an error").to_string();
         assert!(problem.contains("is `ssl.ca.location` meant?"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_so_anyway_may_be_said() {
+        let mut options = Options::default();
+        options.set("allow.auto.create.topics", "false");
+        options.set("exclude.internal.topics", "true");
+        options.set("enable.auto.offset.store", "False");
+        assert_eq!((options.problem.take(), options.rdkafka.len()), (None, 0));
+        options.set("exclude.internal.topics", "false");
+        assert!(options.problem.is_some());
+    }
+
+    #[test]
+    fn of_a_java_consumers_file_all_that_must_be_changed_is_named_at_once() {
+        let mut options = Options::default();
+        for (name, value) in [
+            ("key.deserializer", "org.apache.kafka.common.serialization.StringDeserializer"),
+            ("value.deserializer", "org.apache.kafka.common.serialization.StringDeserializer"),
+            ("enable.auto.commit", "false"),
+            ("max.poll.records", "500"),
+            ("fetch.max.wait.ms", "500"),
+        ] {
+            options.set(name, value);
+        }
+        let problem = options.problem.expect("an error").to_string();
+        assert_eq!(
+            problem,
+            "key.deserializer: records are bytes: read them where they are received, and leave the property out; \
+             to be changed as well: `value.deserializer`, `max.poll.records`, `fetch.max.wait.ms`"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum Plane {
     Both,
     /// rdkafka alone: passed on untouched by `Consumer`, refused by `GroupMember`, which has no data plane.
     Rdkafka,
-    /// Nobody: setting it is an error that says why.
+    /// Nobody: setting it is an error that says why, unless to what is so anyway.
     Refused(&'static str),
 }
 
@@ -22,6 +22,17 @@ pub struct Property {
     /// Who reads it.
     pub plane: Plane,
 }
+
+const JAVAS: &str = "is Java's alone: leave it out";
+const BYTES: &str =
+    "records are bytes: read them where they are received, and leave the property out";
+
+/// What a refused property may be set to, since it is so anyway.
+const SO_ANYWAY: &[(&str, &str)] = &[
+    ("allow.auto.create.topics", "false"),
+    ("enable.auto.offset.store", "false"),
+    ("exclude.internal.topics", "true"),
+];
 
 /// Every property that means something here, but for those of [`security`](crate::security::PROPERTIES), which both
 /// planes read. What is in neither list goes to rdkafka where there is one, and is an error elsewhere.
@@ -40,6 +51,7 @@ pub const PROPERTIES: &[Property] = &[
     own("group.id"),
     own("group.instance.id"),
     own("group.instance.index"),
+    own("group.protocol"),
     own("heartbeat.interval.ms"),
     both("isolation.level"),
     own("max.poll.interval.ms"),
@@ -55,11 +67,14 @@ pub const PROPERTIES: &[Property] = &[
     own("socket.connection.setup.timeout.ms"),
     own("take.over"),
     refused("allow.auto.create.topics", "this crate never creates topics: create them first"),
+    refused("auto.include.jmx.reporter", JAVAS),
+    refused("config.providers", JAVAS),
     refused(
         "enable.auto.offset.store",
         "offsets are marked with `mark_processed` or by `enable.auto.commit`",
     ),
     refused("exclude.internal.topics", "a pattern never matches internal topics"),
+    refused("fetch.max.wait.ms", "librdkafka calls it `fetch.wait.max.ms`"),
     refused(
         "group.protocol.type",
         "the kind of group is the type you build: consumer, pool, election",
@@ -68,9 +83,24 @@ pub const PROPERTIES: &[Property] = &[
         "group.remote.assignor",
         "the broker would assign: this crate's groups are of the classic protocol",
     ),
+    refused("interceptor.classes", JAVAS),
+    refused("internal.leave.group.on.close", "`leave_policy` says whether closing leaves"),
+    refused("key.deserializer", BYTES),
+    refused("max.poll.records", "records are received one by one: leave it out"),
+    refused("metric.reporters", JAVAS),
+    refused("metrics.num.samples", JAVAS),
+    refused("metrics.recording.level", JAVAS),
+    refused("metrics.sample.window.ms", JAVAS),
     refused("offset.store.method", "offsets are stored at the group's coordinator"),
     refused("offset.store.path", "offsets are stored at the group's coordinator"),
+    refused("receive.buffer.bytes", "librdkafka calls it `socket.receive.buffer.bytes`"),
+    refused("send.buffer.bytes", "librdkafka calls it `socket.send.buffer.bytes`"),
+    refused(
+        "socket.connection.setup.timeout.max.ms",
+        "the time for a connection does not grow: `socket.connection.setup.timeout.ms` is all of it",
+    ),
     refused("transactional.id", "a property of producers"),
+    refused("value.deserializer", BYTES),
 ];
 
 const fn own(name: &'static str) -> Property {
@@ -83,6 +113,12 @@ const fn both(name: &'static str) -> Property {
 
 const fn refused(name: &'static str, why: &'static str) -> Property {
     Property { name, plane: Plane::Refused(why) }
+}
+
+/// Whether a property is set to what is so anyway, and nobody need read it.
+pub(crate) fn is_so_anyway(name: &str, value: &str) -> bool {
+    let is = |(of, said): &(&str, &str)| *of == name && said.eq_ignore_ascii_case(value.trim());
+    SO_ANYWAY.iter().any(is)
 }
 
 /// Who reads the property of this name; rdkafka where the table does not know it.

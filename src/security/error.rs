@@ -131,6 +131,11 @@ impl TlsError {
 }
 
 impl SaslError {
+    /// The broker had time enough.
+    pub(crate) fn late() -> Self {
+        Self::Ended("no answer within socket.connection.setup.timeout.ms".into())
+    }
+
     /// Whether the same will be said for as long as nobody changes something here or there. A token may come by itself.
     pub(crate) fn is_permanent(&self) -> bool {
         !matches!(self, Self::Token(TokenError::Failed(_) | TokenError::TimedOut) | Self::Ended(_))

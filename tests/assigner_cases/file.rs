@@ -17,6 +17,7 @@ pub(crate) struct Case {
     #[serde(flatten)]
     pub(crate) group: Group,
     pub(crate) checks: BTreeMap<String, Vec<Check>>,
+    #[serde(default)]
     pub(crate) expect: String,
     #[serde(default)]
     pub(crate) missing: BTreeSet<String>,
@@ -39,7 +40,9 @@ pub(crate) type Named = BTreeMap<String, BTreeMap<String, Vec<i32>>>;
 
 #[derive(Clone, Deserialize)]
 pub(crate) struct Group {
+    #[serde(default)]
     pub(crate) topics: BTreeMap<String, Topic>,
+    #[serde(default)]
     pub(crate) members: Vec<Member>,
 }
 
@@ -55,12 +58,20 @@ pub(crate) struct Member {
     pub(crate) id: String,
     pub(crate) instance: Option<String>,
     pub(crate) rack: Option<String>,
+    #[serde(default)]
     pub(crate) subscribes: Vec<String>,
+    #[serde(default)]
     pub(crate) owned: BTreeMap<String, Vec<i32>>,
     /// Of which of these another had the first copy.
     #[serde(skip)]
     pub(crate) standbys: BTreeMap<String, Vec<i32>>,
+    #[serde(default = "no_generation")]
     pub(crate) generation: i32,
+}
+
+/// Of who has nothing.
+fn no_generation() -> i32 {
+    -1
 }
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! The cases that other clients got wrong, each run for every assigner it names.
+//! The cases that other clients got wrong, and more of them, each run for every assigner it names.
 //!
 //! `KAFKA_GROUP_ASSIGNER_CASES` names another file of the same form. Cases for assigners that do not exist are
 //! counted and printed as not run.
@@ -18,8 +18,16 @@ use file::CaseFile;
 #[test]
 fn assigner_cases() {
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/assigner-cases.json");
-    let path = std::env::var("KAFKA_GROUP_ASSIGNER_CASES").unwrap_or_else(|_| here.to_owned());
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    run(&std::env::var("KAFKA_GROUP_ASSIGNER_CASES").unwrap_or_else(|_| here.to_owned()));
+}
+
+#[test]
+fn what_nobody_got_wrong_yet() {
+    run(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/more-assigner-cases.json"));
+}
+
+fn run(path: &str) {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let file: CaseFile = serde_json::from_str(&text).unwrap();
     assert_eq!(file.schema, "assigner-cases/1");
 

@@ -7,6 +7,7 @@ mod coordinators;
 mod endings;
 mod events;
 mod faults;
+mod gathering;
 mod heartbeats;
 mod options;
 mod round_trips;

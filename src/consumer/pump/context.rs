@@ -92,7 +92,11 @@ pub(super) fn weigh(error: &KafkaError) -> Weight {
             | Code::NotCoordinator
             | Code::GroupAuthorizationFailed
             | Code::NotLeaderForPartition
-            | Code::LeaderNotAvailable => Weight::Passing,
+            | Code::LeaderNotAvailable
+            // Said at each try, without the cause; it is in librdkafka's log, and the membership meets the same.
+            | Code::Authentication
+            | Code::SSL
+            | Code::SaslAuthenticationFailed => Weight::Passing,
             _ => Weight::Trouble,
         },
         _ => Weight::Trouble,

@@ -8,6 +8,7 @@ use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::error::{KafkaError, KafkaResult};
 use rdkafka::message::{BorrowedMessage, Message as _};
+use rdkafka::types::RDKafkaConfRes;
 use tokio::sync::oneshot;
 use tracing::{debug, warn};
 
@@ -170,10 +171,13 @@ fn record(reading: &mut Reading, message: &BorrowedMessage<'_>) -> Option<Record
 }
 
 fn misconfigured(error: KafkaError) -> Error {
-    match error {
-        KafkaError::ClientConfig(_, problem, property, _) => {
-            Error::option("a property of librdkafka", format!("{property}: {problem}"))
+    let problem = match error {
+        KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, property, _) => {
+            format!("`{property}` is neither this crate's nor librdkafka's")
         }
-        error => Error::option("a property of librdkafka", error.to_string()),
-    }
+        // Its own text repeats the value, which may be a secret.
+        KafkaError::ClientConfig(_, problem, property, _) => format!("`{property}`: {problem}"),
+        error => error.to_string(),
+    };
+    Error::option("property", problem)
 }

@@ -235,7 +235,9 @@ impl Lead {
         let mut facts = Facts { cluster: client.cluster().borrow().clone(), gathered: None };
         let mut hook_failed = None;
         if let (true, Some(gatherer)) = (needs.gather, gatherer) {
-            match gatherer.gather(client, group, &needs.topics, deadline).await {
+            // The rest is the assigner's, whether this comes to an end or not.
+            let by = deadline - deadline.saturating_duration_since(now()) / 10;
+            match gatherer.gather(client, group, &needs.topics, by).await {
                 Ok(gathered) => facts.gathered = Some(gathered),
                 Err(problem) => hook_failed = Some(problem),
             }

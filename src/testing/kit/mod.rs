@@ -44,8 +44,8 @@ const VARIANTS: usize = 5;
 ///
 /// Sound is an assigner whose plans are valid, the same for the same group whoever leads and however it is told, and
 /// reached within two rounds; whose static members get theirs back when they restart; and whose metadata comes back
-/// from its bytes. How well it balances and how much it moves is reported beside the best that is possible, and is
-/// no fault.
+/// from its bytes. An assigner may refuse a group, but not all of them. How well it balances and how much it moves is
+/// reported beside the best that is possible, and is no fault.
 pub fn check_assigner<A, T>(assigner: A) -> AssignerReport
 where
     A: PartitionAssigner<T>,
@@ -136,6 +136,7 @@ impl AssignerCheck {
             let gather = self.gather.as_deref();
             Run { variants, gather, group, dice, seed }.drive(&mut report);
         }
+        report.finish();
         report
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::Variant;
 use super::change::GroupChange;
-use crate::assign::{Coverage, Worth};
+use crate::assign::{AssignError, Coverage, Worth};
 
 /// The most faults that are remembered.
 const MOST_FAULTS: usize = 16;
@@ -21,6 +21,8 @@ pub struct AssignerReport {
     /// Whether balance and moves can be compared with the best: where each partition goes to one member.
     is_compared: bool,
     changes: BTreeMap<GroupChange, ChangeReport>,
+    /// Why it made no plan, the first time.
+    refusal: Option<String>,
     faults: Vec<AssignerFault>,
 }
 
@@ -76,14 +78,35 @@ pub enum AssignerFault {
     /// Static members that restarted did not get theirs back: it goes by member ids.
     #[error("{0}: a static member restarted, and something moved")]
     RestartMoves(CheckedGroup),
-    /// The plan made after partitions were given up is another one, so that they never come to rest.
-    #[error("{group}: not settled after {rounds} rounds")]
+    /// The plan made after partitions were given up is another one, so that they come to rest late or never.
+    #[error(
+        "{group}: not settled after {rounds} rounds: once what moves was given up, the plan must be the same again"
+    )]
     Unsettled {
         /// For which group.
         group: CheckedGroup,
-        /// How many rounds there were.
+        /// How many rounds there were; two must do.
         rounds: usize,
     },
+    /// It refused every group, so that nothing is known of its plans. Where it reads what a
+    /// [`Gather`](crate::Gather) brings, [`AssignerCheck::gathered`](super::AssignerCheck::gathered) brings that here.
+    #[error("it planned for no group: {0}")]
+    NeverPlanned(String),
+}
+
+impl AssignerFault {
+    /// What draws the group that it showed in, if it is of one.
+    fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Unfit(_) | Self::Metadata(_) | Self::NeverPlanned(_) => None,
+            Self::NoPlan { group, .. }
+            | Self::Unsteady(group)
+            | Self::OrderMatters(group)
+            | Self::LeadersDiffer(group)
+            | Self::RestartMoves(group)
+            | Self::Unsettled { group, .. } => Some(group.seed),
+        }
+    }
 }
 
 /// For which group of a check, and when.
@@ -106,6 +129,7 @@ impl AssignerReport {
             seed,
             is_compared: first.is_none_or(|assigner| assigner.coverage() == Coverage::ExactlyOnce),
             changes: BTreeMap::new(),
+            refusal: None,
             faults: codec.map(AssignerFault::Metadata).into_iter().collect(),
         }
     }
@@ -126,14 +150,24 @@ impl AssignerReport {
 
     /// Whether every plan is balanced.
     ///
-    /// Members count alike here; an assigner that gives some more than others on purpose is not balanced.
+    /// Members count alike here; an assigner that gives some more than others on purpose is not balanced. One that made
+    /// no plan is not, either.
     pub fn is_balanced(&self) -> bool {
-        self.is_compared && self.changes.values().all(|change| change.balanced == change.plans)
+        self.holds_for_all(|change| change.balanced)
     }
 
     /// Whether every plan is balanced and moves no more than any balanced one must.
     pub fn moves_least(&self) -> bool {
-        self.is_compared && self.changes.values().all(|change| change.least_moving == change.plans)
+        self.holds_for_all(|change| change.least_moving)
+    }
+
+    fn holds_for_all(&self, count: impl Fn(&ChangeReport) -> usize) -> bool {
+        let all = self.changes.values().all(|change| count(change) == change.plans);
+        self.is_compared && self.has_plans() && all
+    }
+
+    fn has_plans(&self) -> bool {
+        self.changes.values().any(|change| change.plans > 0)
     }
 
     /// Panics with the whole report if there is a fault.
@@ -148,8 +182,16 @@ impl AssignerReport {
         }
     }
 
-    pub(super) fn add_refusal(&mut self, change: GroupChange) {
+    pub(super) fn add_refusal(&mut self, change: GroupChange, why: &AssignError) {
         self.changes.entry(change).or_default().refused += 1;
+        self.refusal.get_or_insert_with(|| why.to_string());
+    }
+
+    /// That nothing was planned is a fault, where it is not the consequence of another one.
+    pub(super) fn finish(&mut self) {
+        if self.faults.is_empty() && !self.has_plans() {
+            self.faults.extend(self.refusal.take().map(AssignerFault::NeverPlanned));
+        }
     }
 
     pub(super) fn add_plan(
@@ -191,6 +233,13 @@ impl fmt::Display for AssignerReport {
         }
         for fault in &self.faults {
             writeln!(f, "FAULT: {fault}")?;
+        }
+        if let Some(seed) = self.faults.iter().find_map(AssignerFault::seed) {
+            writeln!(
+                f,
+                "`AssignerCheck::new(..).seed({seed}).groups(1)` drives that group alone; \
+                 `dbg!` in `assign` shows it"
+            )?;
         }
         Ok(())
     }

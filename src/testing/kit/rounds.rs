@@ -33,7 +33,7 @@ impl Run<'_> {
             let checked = CheckedGroup { seed: self.seed, change };
             match self.settle(checked, report) {
                 Ok(()) => {}
-                Err(AssignFailure::Refused(_)) => report.add_refusal(change),
+                Err(AssignFailure::Refused(why)) => report.add_refusal(change, &why),
                 Err(failure) => {
                     let failure = failure.to_string();
                     return report.add_fault(AssignerFault::NoPlan { group: checked, failure });
@@ -103,7 +103,7 @@ impl Run<'_> {
             let (model, told) = self.build(&self.group);
             plan = self.plan(0, &model, &told)?;
         }
-        Ok(MOST_ROUNDS + 1)
+        Ok(MOST_ROUNDS)
     }
 
     fn plan(

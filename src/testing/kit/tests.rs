@@ -109,11 +109,39 @@ fn plans_that_cannot_be_are_told_with_the_seed_that_draws_their_group() {
 
 #[test]
 fn a_refusal_is_counted_and_no_fault() {
-    let report =
-        check_assigner(Free { assign: |_, _| Err(AssignError::other("not today")), ..FREE });
+    let choosy = Free {
+        assign: |group, _| match group.topics().any(|topic| topic.name().starts_with("new")) {
+            true => Err(AssignError::other("not today")),
+            false => Ok(dealt(group, 0)),
+        },
+        ..FREE
+    };
+    let report = check_assigner(choosy);
     report.assert_sound();
-    let (change, start) = report.changes().next().unwrap();
-    assert_eq!((change, start.plans, start.refused), (GroupChange::Start, 0, 24));
+    let refused = |(_, change): (GroupChange, &ChangeReport)| change.refused;
+    assert!(report.changes().map(refused).sum::<usize>() > 0, "{report}");
+}
+
+#[test]
+fn who_refuses_every_group_is_not_sound_and_the_first_reason_is_told() {
+    let never = Free { assign: |_, _| Err(AssignError::other("not today")), ..FREE };
+    assert_eq!(first_fault(never), "it planned for no group: not today");
+}
+
+#[test]
+fn who_made_no_plan_is_not_called_balanced() {
+    let panicking = check_assigner(Free { assign: |_, _| panic!("no idea"), ..FREE });
+    assert!(!panicking.is_balanced() && !panicking.moves_least(), "{panicking}");
+}
+
+#[test]
+fn a_fault_says_how_to_drive_its_group_alone() {
+    let panicking = Free { assign: |_, _| panic!("no idea"), ..FREE };
+    let report = AssignerCheck::new(|_| panicking).seed(5).run();
+    let again = "`AssignerCheck::new(..).seed(5).groups(1)` drives that group alone";
+    assert!(report.to_string().contains(again), "{report}");
+    let alone = AssignerCheck::new(|_| panicking).seed(5).groups(1).run();
+    assert_eq!(alone.faults(), &report.faults()[..1]);
 }
 
 #[test]
@@ -173,7 +201,7 @@ fn who_never_comes_to_rest_is_caught() {
         report
             .faults()
             .iter()
-            .any(|fault| matches!(fault, AssignerFault::Unsettled { rounds: 4, .. })),
+            .any(|fault| matches!(fault, AssignerFault::Unsettled { rounds: 3, .. })),
         "{report}"
     );
 }

@@ -102,6 +102,22 @@ fn kafkas_properties_say_the_same() {
         ),
     ];
     let builder = secured(secure, Listener::SaslSsl, &group, &topic).from_properties(properties);
+    let ann = App::start(builder);
+    ann.holds(2);
+    ann.leave();
+
+    // A PEM keystore: key and certificate in one file.
+    let keystore = secure.file("keystore.pem");
+    let part = |name: &str| std::fs::read_to_string(secure.file(name)).unwrap();
+    std::fs::write(&keystore, part("client-key.pem") + &part("client.pem")).unwrap();
+    let properties = [
+        ("security.protocol", "SSL"),
+        ("ssl.truststore.type", "PEM"),
+        ("ssl.truststore.location", &secure.file("ca.pem")),
+        ("ssl.keystore.type", "PEM"),
+        ("ssl.keystore.location", &keystore),
+    ];
+    let builder = secured(secure, Listener::Mutual, &group, &topic).from_properties(properties);
     App::start(builder).holds(2);
 }
 

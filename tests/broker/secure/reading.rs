@@ -1,13 +1,15 @@
 //! Records: rdkafka goes the same way as the membership.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kafka_group::assign::RangeAssigner;
-use kafka_group::security::{Sasl, Security, Tls};
+use kafka_group::security::{Sasl, Security, Tls, Token, TokenProvider};
 use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, Error};
 
 use super::{every_way, names, trusting};
-use crate::common::kafka::{Listener, Secure};
+use crate::common::kafka::{Listener, Operation, Resource, Secure};
 use crate::common::own_cluster;
 use crate::consuming::produce;
 use crate::harness::SOON;
@@ -82,4 +84,73 @@ async fn what_the_membership_is_refused_rdkafka_does_not_even_try() {
         let Err(Error::Authentication(why)) = joined else { panic!("{joined:?}") };
         assert!(why.contains(expected), "{why}");
     }
+}
+
+/// Makes tokens that prove nothing, which the tests' broker takes, and counts how often it was asked.
+struct Counted(Arc<AtomicUsize>);
+
+#[async_trait::async_trait]
+impl TokenProvider for Counted {
+    async fn token(&self) -> Result<Token, Box<dyn std::error::Error + Send + Sync>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        let now = wall_clock();
+        let (begins, ends) = (now - Duration::from_secs(5), now + Duration::from_secs(600));
+        let seconds = |at: SystemTime| at.duration_since(UNIX_EPOCH).map(|since| since.as_secs());
+        let claims =
+            format!(r#"{{"sub":"alice","iat":{},"exp":{}}}"#, seconds(begins)?, seconds(ends)?);
+        let value = format!("{}.{}.", base64_url(r#"{"alg":"none"}"#), base64_url(&claims));
+        Ok(Token::new(value, ends).principal("alice"))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokens are dated by the clock on the wall")]
+fn wall_clock() -> SystemTime {
+    SystemTime::now()
+}
+
+fn base64_url(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let bits: String = text.bytes().map(|byte| format!("{byte:08b}")).collect();
+    let digit = |six: &[u8]| {
+        let six = format!("{:0<6}", std::str::from_utf8(six).unwrap());
+        char::from(DIGITS[usize::from_str_radix(&six, 2).unwrap()])
+    };
+    bits.as_bytes().chunks(6).map(digit).collect()
+}
+
+#[tokio::test]
+async fn both_planes_have_their_tokens_from_one_provider_which_is_asked_once() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    produce(secure.plaintext(), &topic, 2, 10).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let sasl = Sasl::oauth_bearer(Counted(Arc::clone(&asked)));
+    let security = Security::sasl_ssl(trusting(secure), sasl);
+    reads(consumer(secure, Listener::SaslSsl, &group, &topic).security(security), 10).await;
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    let admin = secure.admin();
+    admin.grant("User:cid", Resource::Topic, &topic, &[Operation::Read]);
+    admin.grant("User:cid", Resource::Group, &group, &[Operation::Read]);
+    produce(secure.plaintext(), &topic, 2, 1).await;
+    let cid = Security::sasl_plaintext(Sasl::scram_sha_256("cid", "cid-secret"));
+    let consumer = consumer(secure, Listener::Brief, &group, &topic).security(cid);
+    let mut consumer = consumer.session_timeout(Duration::from_secs(6)).join().await.unwrap();
+    let first = tokio::time::timeout(SOON, consumer.recv()).await.expect("a record in time");
+    assert!(matches!(first, Ok(Some(_))), "{first:?}");
+    tokio::task::spawn_blocking(move || admin.forget_user("cid")).await.unwrap();
+    let mut troubles = Vec::new();
+    let end = loop {
+        match tokio::time::timeout(SOON, consumer.recv()).await.expect("an end in time") {
+            Err(error @ Error::DataPlane(_)) => troubles.push(error.to_string()),
+            end => break end,
+        }
+    };
+    assert!(matches!(end, Err(Error::Authentication(_))), "{end:?}");
+    assert_eq!(troubles, Vec::<String>::new());
 }

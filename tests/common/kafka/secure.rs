@@ -31,8 +31,8 @@ const LISTENERS: [(Listener, &str, &str); 8] = [
 ];
 
 /// Users beside the anonymous one, who comes in without SASL and may do all.
-/// Bob is there to be taken away.
-const USERS: [&str; 3] = ["admin", "alice", "bob"];
+/// Bob and Cid are there to be taken away.
+const USERS: [&str; 4] = ["admin", "alice", "bob", "cid"];
 
 /// One node with every kind of listener.
 pub(crate) struct Secure {

@@ -42,12 +42,29 @@ impl Page {
 
     /// What the standard output is now: terminals change their size.
     pub(super) fn of_standard_output() -> Self {
-        let variable = |name: &str| std::env::var(name).unwrap_or_default();
-        let is_terminal = std::io::stdout().is_terminal() && variable("TERM") != "dumb";
+        let told = terminal_size::terminal_size();
+        let told = told.map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+        Self::read(std::io::stdout().is_terminal(), told, |name| std::env::var(name).ok())
+    }
+
+    /// By what the system says, and the variables of the shell.
+    fn read(
+        is_terminal: bool,
+        told: Option<(usize, usize)>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        if !is_terminal || variable("TERM").as_deref() == Some("dumb") {
+            return Self::endless();
+        }
+        // A size of nothing is none.
+        let some = |size: Option<usize>| size.filter(|size| *size > 0);
+        let number = |name| some(variable(name)?.parse().ok());
+        let columns = some(told.map(|(columns, _)| columns)).or_else(|| number("COLUMNS"));
+        let rows = some(told.map(|(_, rows)| rows)).or_else(|| number("LINES"));
         Self {
-            size: is_terminal.then(|| size(|name| variable(name).parse().ok())),
+            size: Some((columns.unwrap_or(USUAL.0), rows.unwrap_or(USUAL.1))),
             // https://no-color.org
-            has_colours: is_terminal && variable("NO_COLOR").is_empty(),
+            has_colours: variable("NO_COLOR").unwrap_or_default().is_empty(),
         }
     }
 
@@ -85,19 +102,6 @@ impl Page {
     }
 }
 
-/// What the terminal says, or else the variables of the shell, or else what is usual. A size of nothing is none.
-fn size(variable: impl Fn(&str) -> Option<usize>) -> (usize, usize) {
-    let told = terminal_size::terminal_size();
-    let told = told.map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
-    let is_some = |size: &usize| *size > 0;
-    let columns = told.map(|(columns, _)| columns).filter(is_some);
-    let rows = told.map(|(_, rows)| rows).filter(is_some);
-    (
-        columns.or_else(|| variable("COLUMNS").filter(is_some)).unwrap_or(USUAL.0),
-        rows.or_else(|| variable("LINES").filter(is_some)).unwrap_or(USUAL.1),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +112,34 @@ mod tests {
         assert_eq!(page.shaded("a", Shade::Bad), "a");
         assert_eq!(page.with_colours().shaded("a", Shade::Bad), "\u{1b}[31ma\u{1b}[0m");
         assert_eq!(page.with_colours().strong(""), "");
+    }
+
+    /// A terminal that says this of its size, with these variables.
+    fn terminal(told: Option<(usize, usize)>, variables: &[(&str, &str)]) -> Page {
+        Page::read(true, told, |name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn a_terminal_has_colours_unless_it_is_asked_for_none_and_a_dumb_one_is_written_on_like_a_file()
+    {
+        let page = Page::of(80, 24);
+        assert_eq!(terminal(Some((80, 24)), &[]), page.with_colours());
+        assert_eq!(terminal(Some((80, 24)), &[("NO_COLOR", "1")]), page);
+        assert_eq!(terminal(Some((80, 24)), &[("NO_COLOR", "")]), page.with_colours());
+        assert_eq!(terminal(Some((80, 24)), &[("TERM", "dumb")]), Page::endless());
+        assert_eq!(Page::read(false, Some((80, 24)), |_| None), Page::endless());
+    }
+
+    #[test]
+    fn a_size_comes_from_the_system_or_the_shell_or_is_what_is_usual() {
+        let size = |page: Page| (page.columns(), page.rows());
+        let shell = [("COLUMNS", "20"), ("LINES", "10")];
+        assert_eq!(size(terminal(Some((132, 50)), &shell)), (132, 50));
+        assert_eq!(size(terminal(Some((0, 0)), &shell)), (20, 10));
+        assert_eq!(size(terminal(None, &[("COLUMNS", "0"), ("LINES", "x")])), (80, 24));
     }
 
     #[test]

@@ -72,6 +72,15 @@ fn help_is_given_for_the_asking() {
     for args in [&["help", "plan"][..], &["plan", "--help"], &["plan", "-h"]] {
         assert!(run(args).out.starts_with("usage: kafka-group plan"), "{args:?}");
     }
+    for command in commands::COMMANDS.iter().filter(|command| command.name != "help") {
+        let usage = format!("usage: kafka-group {} ", command.name);
+        for args in [["help", command.name], [command.name, "--help"], [command.name, "-h"]] {
+            let said = run(&args);
+            assert!(said.out.starts_with(&usage), "{args:?}: {said:?}");
+            assert_eq!((said.err.as_str(), said.code), ("", 0));
+        }
+        assert!(run(&["help"]).out.contains(command.about));
+    }
     assert!(run(&["--version"]).out.starts_with("kafka-group "));
 }
 

@@ -24,6 +24,9 @@ pub enum Event {
     /// Gone already. Stop, and do not commit: another member may have it by now.
     Lost(Lost),
     /// The leader could not plan; every member keeps what it validly had. The group tries again by itself.
+    ///
+    /// Where nothing can be published, not even that (a group record that is too large, a member of another client whose
+    /// partitions are not known), the leader leaves for a while, and hears this alone.
     AssignFailed(AssignFailed),
     /// Topics that are subscribed to and do not exist. Said once each time the list changes; the member waits for them.
     MissingTopics(Vec<Arc<str>>),

@@ -55,6 +55,12 @@ pub(crate) trait Hosted: GroupProtocol {
         None
     }
 
+    /// Why this member, as the leader, could publish nothing and has left, to be told.
+    fn stepped_down(leader: Arc<str>, message: &str) -> Option<Self::Notice> {
+        let _ = (leader, message);
+        None
+    }
+
     /// From whom this member has its instance id, to be told.
     fn took_over(holder: InstanceHolder) -> Option<Self::Notice> {
         let _ = holder;
@@ -104,6 +110,10 @@ impl Hosted for ConsumerProtocol {
 
     fn hook_failed(message: String) -> Option<ConsumerNotice> {
         Some(ConsumerNotice::GatherFailed(message.into()))
+    }
+
+    fn stepped_down(leader: Arc<str>, message: &str) -> Option<ConsumerNotice> {
+        Some(ConsumerNotice::AssignFailed { by: leader, message: message.into() })
     }
 
     fn took_over(holder: InstanceHolder) -> Option<ConsumerNotice> {

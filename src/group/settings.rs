@@ -30,7 +30,8 @@ impl Settings {
         let group_instance_id = instance_id(&options)?;
         check_times(&options)?;
         let client_id = options.client_id().to_owned();
-        let client_rack = options.client_rack.clone().filter(|rack| !rack.is_empty());
+        let client_rack = options.client_rack.as_deref().filter(|rack| !rack.is_empty());
+        let client_rack = client_rack.map(|rack| fitting("client.rack", rack)).transpose()?;
         Ok(Self { group_id, group_instance_id, client_id, client_rack, options })
     }
 
@@ -113,11 +114,17 @@ fn required(property: &'static str, value: Option<&str>) -> Result<String, Error
     match value {
         None => Err(Error::option(property, "must be set")),
         Some(text) if text.trim().is_empty() => Err(Error::option(property, "is empty")),
-        Some(text) if text.len() > 32_767 => Err(Error::option(
+        Some(text) => fitting(property, text),
+    }
+}
+
+fn fitting(property: &'static str, text: &str) -> Result<String, Error> {
+    match text.len() > 32_767 {
+        true => Err(Error::option(
             property,
             "is longer than 32767 bytes, the most that a request can carry",
         )),
-        Some(text) => Ok(text.to_owned()),
+        false => Ok(text.to_owned()),
     }
 }
 
@@ -198,6 +205,8 @@ mod tests {
         assert_eq!(problem(|_| {}), None);
         assert_eq!(problem(|options| options.group_id = None), Some("group.id"));
         assert_eq!(problem(|options| options.group_id = Some(" ".into())), Some("group.id"));
+        let long = "r".repeat(32_768);
+        assert_eq!(problem(|options| options.client_rack = Some(long)), Some("client.rack"));
         assert_eq!(
             problem(|options| options.group_instance_id = Some("a b".into())),
             Some("group.instance.id")

@@ -1,4 +1,4 @@
-//! The command `kafka-group` on a cluster: the file of its configuration, and how it ends.
+//! The command `kafka-group` on groups that live: plans for them, and what is seen of them over time.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -7,30 +7,31 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use kafka_group::assign::StickyAssigner;
-use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
+use kafka_group::testing::{FakeCluster, Verdict};
 use kafka_group::types::NodeId;
 use kafka_group::{ApiKey, LeavePolicy};
+use tokio::time::Instant;
 
 use crate::answers::{described, listed_as, rebalancing, wrote};
 use crate::command::{Said, check, cluster, pods, run as run_on, start};
-use crate::harness::{App, GROUP, eventually, member, plain, seen, static_members};
+use crate::harness::{App, GROUP, eventually, member, plain, static_members};
 
 /// A file for one test, gone with it.
-struct TestFile(PathBuf);
+pub(crate) struct TestFile(PathBuf);
 
 impl TestFile {
-    fn new(name: &str, text: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn new(name: &str, text: impl AsRef<[u8]>) -> Self {
         let path = std::env::temp_dir().join(format!("kafka-group-{}-{name}", std::process::id()));
         std::fs::write(&path, text).unwrap();
         Self(path)
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.0.to_str().unwrap()
     }
 
     /// Replaces its name in what was said.
-    fn unnamed(&self, said: &str) -> String {
+    pub(crate) fn unnamed(&self, said: &str) -> String {
         said.replace(self.path(), "c")
     }
 }
@@ -42,167 +43,13 @@ impl Drop for TestFile {
 }
 
 /// Runs the command with these arguments and no others.
-async fn run(args: &[&str]) -> Said {
+pub(crate) async fn run(args: &[&str]) -> Said {
     let args: Vec<_> = args.iter().map(|arg| (*arg).to_owned()).collect();
     tokio::task::spawn_blocking(move || start(&args, "")).await.unwrap()
 }
 
-/// Runs a command with a file that says this.
-async fn with_config(name: &str, text: impl AsRef<[u8]>, args: &[&str]) -> Said {
-    let file = TestFile::new(name, text);
-    let said = run(&[args, &["--command-config", file.path()]].concat()).await;
-    Said { err: file.unnamed(&said.err), ..said }
-}
-
-fn servers(cluster: &FakeCluster) -> String {
+pub(crate) fn servers(cluster: &FakeCluster) -> String {
     cluster.bootstrap_servers()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_file_says_where_the_cluster_is_and_the_command_line_beats_it() {
-    let cluster = cluster();
-    let _pods = pods(&cluster).await;
-    let servers = servers(&cluster);
-    let text = format!("# where\r\nbootstrap.servers = {servers} \r\nclient.id=\\u006fps\r\n");
-    let said = with_config("where", text, &["members", "--group", GROUP]).await;
-    assert_eq!((said.out.lines().count(), said.err.as_str(), said.code), (3, "", 0));
-    let seen = cluster.requests();
-    let asked: Vec<_> =
-        seen.iter().filter(|request| request.api == ApiKey::DescribeGroups).collect();
-    assert_eq!(asked.last().map(|request| request.client_id.as_str()), Some("ops"));
-
-    let args = ["list", "--bootstrap-server", &servers];
-    let said = with_config("beaten", "bootstrap.servers=127.0.0.1:1", &args).await;
-    assert_eq!((said.err.as_str(), said.code), ("", 0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_odd_about_a_file_is_said_and_does_not_stop_the_command() {
-    let cluster = cluster();
-    let text =
-        format!("client.id=a\nacks=all\nclient.id=b\nbootstrap.servers={}", servers(&cluster));
-    let said = with_config("odd", text, &["list"]).await;
-    let expected = "warning: c:3: `client.id` is there twice: this counts, and line 1 does not\n\
-                    warning: c:2: `acks` means nothing here\n";
-    assert_eq!((said.err.as_str(), said.code), (expected, 0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_file_is_said_with_its_line_and_nobody_is_asked() {
-    let cluster = cluster();
-    let servers = servers(&cluster);
-    for (name, text, message) in [
-        ("number", "request.timeout.ms=soon", "c:1: `request.timeout.ms` is no number of"),
-        ("zero", "\r\n\r\nrequest.timeout.ms=0", "c:3: `request.timeout.ms` is 0\n"),
-        ("grave", "a=1\nsasl.pasword=s3cret", "c:2: `sasl.*` has no `sasl.pasword`: is"),
-        ("protocol", "\nsecurity.protocol=s3cret", "c:2: `security.protocol`"),
-        ("jaas", "sasl.jaas.config=Module required password=\"s3cret", "c:1: `sasl.jaas.config`"),
-        ("escape", "client.id=\\u00", "c:1: `\\u` is followed by something else than"),
-        ("escape", "client.id=\\ud800", "c:1: an escaped half of a character stands"),
-        ("provider", "config.providers=env", "c:1: `config.providers` is not known: write"),
-    ] {
-        let said = with_config(name, text, &["list", "--bootstrap-server", &servers]).await;
-        assert!(
-            said.err.lines().last().unwrap_or_default().starts_with(message.trim_end()),
-            "{said:?}"
-        );
-        assert_eq!((said.out.as_str(), said.code), ("", 2), "{text}");
-        assert!(!said.err.contains("s3cret"), "{}", said.err);
-    }
-    let said = with_config("server", "\nbootstrap.servers=nowhere", &["list"]).await;
-    assert!(said.err.starts_with("c:2: `bootstrap.servers` has an entry, `nowhere`"), "{said:?}");
-    assert_eq!(said.code, 2);
-    let said = with_config("none", "client.id=a", &["list"]).await;
-    assert!(said.err.starts_with("`--bootstrap-server` is missing"), "{said:?}");
-    assert_eq!(said.code, 2);
-
-    let temp = std::env::temp_dir();
-    for path in ["/nowhere/client.properties", temp.to_str().unwrap(), ""] {
-        let said = run(&["list", "--command-config", path]).await;
-        assert!(said.err.starts_with(&format!("{path}: ")), "{said:?}");
-        assert_eq!((said.out.as_str(), said.code), ("", 2), "{path}");
-    }
-    assert!(cluster.requests().is_empty());
-}
-
-/// Every command that asks a cluster, with what it needs.
-const ASKING: [&[&str]; 7] = [
-    &["watch", "--group", GROUP, "--count", "1"],
-    &["plan", "--group", GROUP],
-    &["list"],
-    &["describe", "--group", GROUP],
-    &["members", "--group", GROUP],
-    &["lag", "--group", GROUP],
-    &["remove-members", "--group", GROUP, "--instance-ids", "pod-2", "--yes"],
-];
-
-/// Those that find nothing to do in a group without commits, or with members.
-const FURTHER: [&[&str]; 3] = [
-    &["reset-offsets", "--group", GROUP, "--all-topics", "--to-earliest"],
-    &["delete-offsets", "--group", GROUP, "--topic", "orders", "--yes"],
-    &["delete", "--group", GROUP, "--yes"],
-];
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_ends_with_0_where_all_is_done() {
-    let cluster = cluster();
-    let _pods = pods(&cluster).await;
-    for args in ASKING {
-        let said = run(&[args, &["--bootstrap-server", &servers(&cluster)]].concat()).await;
-        assert_eq!((said.err.as_str(), said.code), ("", 0), "{args:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_ends_with_1_where_there_is_no_such_group() {
-    let cluster = cluster();
-    for args in ASKING.iter().filter(|args| args[0] != "list") {
-        let said = run(&[args, &["--bootstrap-server", &servers(&cluster)][..]].concat()).await;
-        // Who watches is told in the picture.
-        let told = format!("{}{}", said.out, said.err);
-        let expected = format!("there is no group `{GROUP}`\n");
-        assert!(told.ends_with(&expected), "{args:?}: {told}");
-        assert_eq!(said.code, 1, "{args:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_ends_with_2_where_it_is_not_understood() {
-    for args in ASKING.into_iter().chain(FURTHER) {
-        for more in [&["--eat"][..], &["--timeout", "x"], &["--format", "eat"]] {
-            let said = run(&[args, &["--bootstrap-server", "127.0.0.1:1"], more].concat()).await;
-            assert_eq!((said.out.as_str(), said.code), ("", 2), "{args:?} {more:?}");
-            assert_ne!(said.err, "");
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_ends_with_3_where_no_broker_is_reached_or_it_is_not_allowed() {
-    let cluster = cluster();
-    let _pods = pods(&cluster).await;
-    let servers = servers(&cluster);
-    for args in ASKING {
-        let api = match args[0] {
-            "list" => ApiKey::ListGroups,
-            "lag" => ApiKey::OffsetFetch,
-            "remove-members" => ApiKey::LeaveGroup,
-            _ => ApiKey::DescribeGroups,
-        };
-        cluster.control(api, 1, |_| Verdict::Error(ErrorCode::GroupAuthorizationFailed));
-        let said = run(&[args, &["--bootstrap-server", &servers]].concat()).await;
-        assert_eq!(said.code, 3, "{args:?}: {}", said.err);
-        let told = format!("{}{}", said.out, said.err);
-        assert!(told.contains(&format!("{api:?}")), "{args:?}: {told}");
-        cluster.clear_control();
-    }
-    cluster.stop(NodeId(1));
-    for args in ASKING.into_iter().chain(FURTHER) {
-        let reach = ["--bootstrap-server", &servers, "--timeout", "1"];
-        let said = run(&[args, &reach].concat()).await;
-        assert!(said.err.starts_with("no broker could be reached: 127.0.0.1:"), "{said:?}");
-        assert_eq!((said.out.as_str(), said.code), ("", 3), "{args:?}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -368,9 +215,9 @@ impl Watching {
 
     /// The next line that holds this, and all before it, without times.
     fn until(&self, wanted: &str) -> Vec<String> {
-        let mut lines = Vec::new();
+        let (mut lines, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(60));
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = self.lines.recv_timeout(deadline - Instant::now());
             let line = line.unwrap_or_else(|_| panic!("no `{wanted}` after {lines:#?}"));
             let without_time = line.split_once("  ").map_or(&*line, |(_, rest)| rest);
             lines.push(without_time.to_owned());
@@ -385,8 +232,15 @@ impl Watching {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
-    fn end(mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+    /// How it ends, which it does soon.
+    async fn end(mut self) -> Option<i32> {
+        let mut code = None;
+        eventually("an end", || {
+            code = self.child.try_wait().unwrap();
+            code.is_some()
+        })
+        .await;
+        code.and_then(|code| code.code())
     }
 }
 
@@ -418,7 +272,20 @@ async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
     assert_eq!(back.len(), 1, "one line says that it is away: {back:?}");
     drop((stays, leaves));
     watching.signal("INT");
-    assert_eq!(watching.end(), Some(0));
+    assert_eq!(watching.end().await, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_interrupts_is_heard_at_any_time() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    for _ in 0..10 {
+        let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
+        // It is between two looks when a line comes.
+        watching.until("indexers: Stable");
+        watching.signal("INT");
+        assert_eq!(watching.end().await, Some(0));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -434,30 +301,6 @@ async fn a_group_that_is_watched_is_told_in_json_with_what_has_changed() {
     assert_eq!(pods["members"][1]["partitions"]["orders"], serde_json::json!([6, 7, 8, 9, 10, 11]));
     assert_eq!((&no["trouble"], &no["state"]), (&"there is no group `no`".into(), &().into()));
     assert_eq!((said.err.as_str(), said.code), ("", 1));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn whoever_reads_may_go_at_any_time() {
-    let cluster = cluster();
-    let _pods = pods(&cluster).await;
-    for (args, api) in [
-        (&["list"][..], ApiKey::ListGroups),
-        (&["describe", "--group", GROUP], ApiKey::DescribeGroups),
-        (&["watch", "--group", GROUP], ApiKey::DescribeGroups),
-    ] {
-        cluster.forget_requests();
-        cluster.control(api, 1, |_| Verdict::Hold);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
-        command.args(args).args(["--bootstrap-server", &servers(&cluster)]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // It has nothing to say before it is answered.
-        drop(child.stdout.take());
-        eventually("a question", || !seen(&cluster, api).is_empty()).await;
-        cluster.release();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(141), "{args:?}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

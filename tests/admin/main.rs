@@ -7,6 +7,8 @@ mod answers;
 mod changing;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod ending;
 mod harness;
 
 mod deleting;

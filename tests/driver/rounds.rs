@@ -12,7 +12,8 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::harness::{
-    assigned, bare, count, eventually, idle, ms, next, offsets, one_broker, pass, seen, soon,
+    assigned, bare, count, eventually, idle, member, ms, next, offsets, one_broker, pass, seen,
+    soon,
 };
 
 /// A cooperative member with all times at their defaults.
@@ -211,4 +212,19 @@ async fn kafkas_sticky_assigners_are_known_by_name() {
         assigned(&mut member, 4).await;
         assert_eq!(member.handle().status().borrow().protocol.as_deref(), Some(expected));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_can_publish_nothing_says_why_each_time_it_leaves() {
+    let cluster = one_broker();
+    let topics = (0..6000).map(|number| format!("{}{number}", "x".repeat(200)));
+    let mut ann = soon(member(&cluster).subscribe(topics).join()).await.unwrap();
+    let events = idle(&mut ann, ms(20_000)).await;
+    let why = |event: &Event| match event {
+        Event::AssignFailed(failed) => Some(failed.message().to_owned()),
+        _ => None,
+    };
+    let whys: Vec<String> = events.iter().filter_map(why).collect();
+    assert!(whys.len() > 1, "{} events", events.len());
+    assert!(whys.iter().all(|why| why.contains("record would take about")), "{whys:?}");
 }

@@ -9,11 +9,12 @@ pub(super) enum Stop {
     Resized,
 }
 
-/// The signals that are listened to. Once they are, none of them ends the process by itself.
+/// The signals that are listened to, all the while: none of them ends the process by itself any more, and one that comes
+/// between two looks is not to be lost.
 #[derive(Debug)]
 pub(super) struct Stops {
     #[cfg(unix)]
-    ends: [Option<tokio::signal::unix::Signal>; 2],
+    ends: [Option<tokio::signal::unix::Signal>; 3],
     #[cfg(unix)]
     sizes: Option<tokio::signal::unix::Signal>,
 }
@@ -24,7 +25,7 @@ impl Stops {
     pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 
-        let ends = [SignalKind::terminate(), SignalKind::hangup()];
+        let ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let listen = |kind| signal(kind).ok();
         Self { ends: ends.map(listen), sizes: listen(SignalKind::window_change()) }
     }
@@ -37,9 +38,9 @@ impl Stops {
     /// The next that breaks in. Cancel safe.
     #[cfg(unix)]
     pub(super) async fn next(&mut self) -> Stop {
-        let Self { ends: [terminate, hangup], sizes } = self;
+        let Self { ends: [interrupt, terminate, hangup], sizes } = self;
         tokio::select! {
-            () = interrupt() => Stop::Interrupted,
+            () = arrives(interrupt) => Stop::Interrupted,
             () = arrives(terminate) => Stop::Interrupted,
             () = arrives(hangup) => Stop::Interrupted,
             () = arrives(sizes) => Stop::Resized,
@@ -48,20 +49,15 @@ impl Stops {
 
     #[cfg(not(unix))]
     pub(super) async fn next(&mut self) -> Stop {
-        interrupt().await;
+        if tokio::signal::ctrl_c().await.is_err() {
+            pending::<()>().await;
+        }
         Stop::Interrupted
     }
 
     /// Waits until somebody wants an end. Cancel safe.
     pub(super) async fn interrupted(&mut self) {
         while self.next().await != Stop::Interrupted {}
-    }
-}
-
-/// Ctrl-C.
-async fn interrupt() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        pending().await
     }
 }
 

@@ -190,21 +190,32 @@ impl<P: Hosted> Driver<P> {
                 }
                 self.machine.handle_described(now(), id, result);
             }
-            Worked::Planned { id, planned } => {
-                let Planned { result, led, facts, hook_failed } = planned;
-                if let Some(notice) = hook_failed.and_then(P::hook_failed) {
-                    self.mailbox.notice(super::Said::Notice(notice));
-                }
-                self.report.planned(now());
-                let result = match result {
-                    Err(
-                        error @ (JobError::TimedOut | JobError::Hanging | JobError::Panicked(_)),
-                    ) => self.protocol.keep_plan(led, facts, error),
-                    done => done,
-                };
-                self.machine.handle_planned(now(), id, result);
-            }
+            Worked::Planned { id, planned } => self.planned(id, planned),
         }
+    }
+}
+
+impl<P: Hosted> Driver<P> {
+    fn planned(&mut self, id: WorkId, planned: Planned) {
+        let Planned { result, led, facts, hook_failed } = planned;
+        let mut told: Vec<P::Notice> = hook_failed.and_then(P::hook_failed).into_iter().collect();
+        self.report.planned(now());
+        let leader = match self.report.group_instance_id() {
+            Some(static_one) => static_one.as_str().into(),
+            None => led.member_id.as_str().into(),
+        };
+        let result = match result {
+            Err(error @ (JobError::TimedOut | JobError::Hanging | JobError::Panicked(_))) => {
+                self.protocol.keep_plan(led, facts, error)
+            }
+            done => done,
+        };
+        // With nothing published there is no envelope that would tell.
+        if let Err(JobError::StepDown(message)) = &result {
+            told.extend(P::stepped_down(leader, message));
+        }
+        told.into_iter().for_each(|notice| self.mailbox.notice(super::Said::Notice(notice)));
+        self.machine.handle_planned(now(), id, result);
     }
 }
 

@@ -111,7 +111,8 @@ pub(super) fn start<P: Hosted>(
     let (publish, status) = watch::channel(Status::new(&settings, protocol.rebalance_protocol()));
     let registration = Registration::new(&settings.client_id, status.clone());
     let mailbox = Arc::new(Mailbox::new());
-    let driver = Driver::new(Parts {
+    // In a box: each future that it goes through would else have room for it.
+    let driver = Box::new(Driver::new(Parts {
         settings,
         protocol,
         client: client.clone(),
@@ -122,7 +123,7 @@ pub(super) fn start<P: Hosted>(
         status: publish,
         seed: fastrand::u64(..),
         holder,
-    });
+    }));
     #[cfg(any(test, feature = "test-util"))]
     let polls = super::polls::Polls::default();
     let run = async move {

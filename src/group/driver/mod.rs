@@ -180,7 +180,7 @@ impl<P: Hosted> Driver<P> {
     }
 
     /// Joins, and stays until the membership ends.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(mut self: Box<Self>) {
         // What a pattern comes to is part of what is said first.
         self.cluster_changed();
         self.interest.set(self.protocol.interest());
@@ -292,9 +292,10 @@ impl<P: Hosted> Driver<P> {
     }
 
     /// Tells everyone who waits, and closes the member's own connection.
-    async fn finish(mut self) {
+    async fn finish(mut self: Box<Self>) {
         let mut ended = self.ending.ended.take().flatten();
-        name_the_holder(&self.client, &self.group_id, &mut ended).await;
+        // In a box, as it is rare: every driver would else have room for it as long as it lives.
+        Box::pin(name_the_holder(&self.client, &self.group_id, &mut ended)).await;
         self.client.close_lane(self.lane);
         self.commands.close();
         let mut left = std::mem::take(&mut self.ending.left);

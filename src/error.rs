@@ -238,6 +238,16 @@ pub enum CommitError {
     )]
     StandsBy(Partitions),
 
+    /// Of these partitions no such offset can be stored; nothing was sent. A broker would store a negative one, from which
+    /// nobody can read on, and hangs up on a text that is longer than a request can carry.
+    #[error("of {partitions:?}, {problem}")]
+    Invalid {
+        /// Whose offsets they are.
+        partitions: Partitions,
+        /// What is wrong with them.
+        problem: &'static str,
+    },
+
     /// These partitions moved before their offsets were committed; whoever owns them reads on from the last commit.
     #[error("no longer assigned to this member: {0:?}")]
     NoLongerOwned(Partitions),

@@ -23,7 +23,7 @@ pub enum AssignError {
     /// Nothing is wrong, but now is no time to move anything.
     #[error("keep the current assignment and try again after {retry_after:?}")]
     KeepCurrent {
-        /// How long to wait before the next round.
+        /// How long to wait before the next round; at least a second.
         retry_after: Duration,
     },
     /// A member's metadata is needed and cannot be read; from `require_metadata()?`.

@@ -189,7 +189,8 @@ impl GroupAssignment {
         }
     }
 
-    /// Asks for another round after this time, as when something should be tried again that was left out now.
+    /// Asks for another round after this time, as when something should be tried again that was left out now. Not sooner
+    /// than in a second.
     pub fn rebalance_after(&mut self, delay: Duration) {
         self.rebalance_after = Some(delay);
     }

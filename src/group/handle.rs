@@ -13,7 +13,9 @@ use crate::error::{CommitError, Error};
 use crate::membership::MemberState;
 use crate::protocol::Cause;
 use crate::subscription::{ConsumerProtocol, Selection};
-use crate::types::{Generation, GroupInstanceId, MemberId, Offsets, Partitions, TopicPartition};
+use crate::types::{
+    Generation, GroupInstanceId, MemberId, OffsetAndMetadata, Offsets, Partitions, TopicPartition,
+};
 
 /// Asks things of a running member; cheap to clone, and of no weight: a member does not live on for its handles.
 #[derive(Clone)]
@@ -46,12 +48,13 @@ impl MemberHandle {
     ///
     /// A commit that meets a rebalance is held until the round has ended; what stayed ours is then sent, and the rest
     /// ends with [`CommitError::NoLongerOwned`]. Partitions that are not ours are refused, since the broker would
-    /// accept them, and so are those of which another member has the first copy. Dropping the future takes nothing
-    /// back: the commit goes on. Cancel safe in that sense.
+    /// accept them, and so are those of which another member has the first copy, and offsets below 0. Dropping the future
+    /// takes nothing back: the commit goes on. Cancel safe in that sense.
     pub async fn commit(&self, offsets: Offsets) -> Result<(), CommitError> {
         if offsets.is_empty() {
             return Ok(());
         }
+        refuse_what_cannot_be_stored(&offsets)?;
         let (reply, answer) = oneshot::channel();
         let sent = self.commands.send(Command::Commit { offsets, reply }).await;
         sent.map_err(|_| CommitError::Closed)?;
@@ -173,6 +176,22 @@ impl MemberHandle {
     async fn tell(&self, command: Command<ConsumerProtocol>) -> Result<(), Error> {
         self.commands.send(command).await.map_err(|_| Error::Closed)
     }
+}
+
+fn refuse_what_cannot_be_stored(offsets: &Offsets) -> Result<(), CommitError> {
+    type Wrong = fn(&OffsetAndMetadata) -> bool;
+    let checks: [(&'static str, Wrong); 2] = [
+        ("the offset is negative", |it| it.offset < 0),
+        ("the metadata are longer than 32767 bytes", |it| it.metadata.len() > 32_767),
+    ];
+    for (problem, is_wrong) in checks {
+        let wrong = offsets.iter().filter(|(_, offset)| is_wrong(offset));
+        let partitions: Partitions = wrong.map(|(partition, _)| partition.clone()).collect();
+        if !partitions.is_empty() {
+            return Err(CommitError::Invalid { partitions, problem });
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for MemberHandle {

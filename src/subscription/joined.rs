@@ -8,7 +8,7 @@ use super::embedded::Assignment;
 use super::envelope::Down;
 use super::hash::of_partitions;
 use super::notice::ConsumerNotice;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, in_peace};
 use super::protocol::{ConsumerProtocol, PlanSeen};
 use super::sticky::StickyClaim;
 use super::watch::Watch;
@@ -206,7 +206,7 @@ fn leaders_rejoin(down: &Down, planned: bool) -> Option<Rejoin> {
     if down.failure.is_some() && !planned {
         return Some(Rejoin { cause: Cause::PlanFailed, after: Duration::from_secs(1) });
     }
-    Some(Rejoin { cause: Cause::Scheduled, after: down.rebalance_after? })
+    Some(Rejoin { cause: Cause::Scheduled, after: in_peace(down.rebalance_after?) })
 }
 
 /// A coordinator has a thousand members to answer as often as ten, so large groups beat more slowly.

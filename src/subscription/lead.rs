@@ -11,7 +11,7 @@ use super::envelope::PlanFailure;
 use super::members::{ReadMember, counts_of, gather_model};
 use super::notice::ConsumerNotice;
 use super::options::{ConsumerOptions, OnAssignError};
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, Trouble, in_peace};
 use super::publish::Publishing;
 use crate::assign::{
     AssignFailure, ErasedAssigner, GroupAssignment, InvalidPlan, MemberBytes, MetadataError,
@@ -164,7 +164,7 @@ impl Leading {
         let enveloped = own
             .zip(dialect)
             .is_some_and(|(own, dialect)| is_spoken_to(own, dialect, self.options.allow_migration));
-        plan.wanted_rebalance().filter(|_| !enveloped)
+        plan.wanted_rebalance().filter(|_| !enveloped).map(in_peace)
     }
 
     fn settle(

@@ -44,7 +44,7 @@ impl Trouble {
     /// When to try again, after so many failures in a row before this one.
     pub(super) fn again_after(&self, failures: u32) -> Duration {
         let backoff = Duration::from_secs(1 << failures.min(6)).min(Duration::from_secs(60));
-        self.retry_after.unwrap_or(backoff)
+        self.retry_after.map_or(backoff, in_peace)
     }
 }
 
@@ -58,6 +58,12 @@ impl From<AssignFailure> for Trouble {
         };
         Self { code, message: cut(failure.to_string()), retry_after }
     }
+}
+
+/// The wait for a round that an assigner wants, by its own words or in the envelope of a leader: however often it is
+/// wanted at once, a group does more than rebalance.
+pub(super) fn in_peace(wait: Duration) -> Duration {
+    wait.max(Duration::from_secs(1))
 }
 
 /// The number of a refusal, and when the assigner wants to be asked again.

@@ -229,3 +229,19 @@ async fn whoever_stands_by_may_not_commit_until_the_first_is_gone() {
     assert_eq!(soon(bob.handle().commit(offsets(&bobs, 9))).await, Ok(()));
     assert_eq!(cluster.committed("indexers"), offsets(&bobs, 9));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_an_offset_is_refused_and_nothing_is_sent() {
+    let cluster = one_broker();
+    let mut ann = soon(member(&cluster).join()).await.unwrap();
+    let assignment = assigned(&mut ann, 4).await;
+    let handle = ann.handle();
+    let mut long = offsets(&assignment, 7);
+    long.values_mut().for_each(|offset| offset.metadata = "x".repeat(32_768));
+    for (wrong, problem) in [(offsets(&assignment, -1), "negative"), (long, "longer")] {
+        let refused = soon(handle.commit(wrong)).await.unwrap_err();
+        assert!(matches!(&refused, CommitError::Invalid { .. }), "{refused}");
+        assert!(refused.to_string().contains(problem), "{refused}");
+    }
+    assert_eq!(count(&cluster, ApiKey::OffsetCommit), 0);
+}

@@ -172,6 +172,39 @@ async fn an_assigner_that_wants_to_keep_things_as_they_are_is_asked_again_when_i
     assert!((ms(19_000)..ms(24_000)).contains(&waited), "{waited:?}");
 }
 
+/// Never content: wants another round at once, by a plan or without.
+struct Restless {
+    plans: bool,
+}
+
+impl PartitionAssigner for Restless {
+    fn name(&self) -> &str {
+        "restless"
+    }
+
+    fn metadata(&self, _local: &LocalMember<'_>) {}
+
+    fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
+        if !self.plans {
+            return Err(AssignError::KeepCurrent { retry_after: ms(0) });
+        }
+        let mut plan = StickyAssigner::default().assign(group)?;
+        plan.rebalance_after(ms(0));
+        Ok(plan)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_assigner_that_wants_another_round_at_once_has_one_a_second() {
+    for plans in [true, false] {
+        let cluster = one_broker();
+        let mut ann = soon(bare(&cluster).assigner(Restless { plans }).join()).await.unwrap();
+        idle(&mut ann, ms(10_000)).await;
+        let generation = ann.handle().group_metadata().generation.0;
+        assert!((8..=12).contains(&generation), "{generation} with plans: {plans}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_plan_that_wants_another_is_followed_by_one_in_its_time() {
     let cluster = one_broker();

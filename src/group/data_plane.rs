@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::builder::GroupMemberBuilder;
 use super::handle::MemberHandle;
-use super::join;
+use super::reach;
 use super::settings::Settings;
 use crate::client::Client;
 use crate::error::Error;
@@ -63,8 +63,8 @@ impl GroupMemberBuilder {
     /// The client that the member will use: the one that was given, or one of its own, made now.
     pub(crate) fn take_client(&mut self) -> Result<Client, Error> {
         let client = match self.client.take() {
-            Some(client) => join::shared(client, &self.options)?,
-            None => join::client(&self.options, self.runtime.take())?,
+            Some(client) => reach::shared(client, &self.options)?,
+            None => reach::client(&self.options, self.runtime.take())?,
         };
         // It is in the client now.
         self.options.security = None;
@@ -96,7 +96,7 @@ impl MemberHandle {
             Edge::End => OffsetAt::Latest,
         };
         let listed = self.client.list_offsets(partitions, at, deadline).await;
-        let listed = listed.map_err(|error| join::refused(&self.group_id, error))?;
+        let listed = listed.map_err(|error| reach::refused(&self.group_id, error))?;
         // Both edges exist for every partition; an answer without an offset is none.
         let known = |offset: Option<i64>| offset.ok_or(ErrorCode::LeaderNotAvailable);
         Ok(listed.into_iter().map(|(at, offset)| (at, offset.and_then(known))).collect())

@@ -72,7 +72,7 @@ impl MemberHandle {
         let partitions = partitions.into_iter().collect();
         let deadline = tokio::time::Instant::now() + self.api_timeout;
         let fetched = self.client.offset_fetch(&self.group_id, &partitions, true, deadline).await;
-        fetched.map_err(|error| super::join::refused(&self.group_id, error))
+        fetched.map_err(|error| super::reach::refused(&self.group_id, error))
     }
 
     /// Who this member is. One snapshot: the parts belong together.
@@ -120,7 +120,7 @@ impl MemberHandle {
     pub async fn refresh_metadata(&self) -> Result<(), Error> {
         let deadline = tokio::time::Instant::now() + self.api_timeout;
         let refreshed = self.client.refresh_metadata(Topics::none(), deadline).await;
-        refreshed.map(drop).map_err(|error| super::join::refused(&self.group_id, error))
+        refreshed.map(drop).map_err(|error| super::reach::refused(&self.group_id, error))
     }
 
     /// Waits for the first assignment, or the next one if a round is under way; an empty one counts.

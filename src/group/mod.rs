@@ -20,6 +20,7 @@ mod pieces;
 #[cfg(any(test, feature = "test-util"))]
 mod polls;
 mod properties;
+mod reach;
 pub mod registry;
 mod settings;
 mod status;

@@ -9,6 +9,7 @@ use super::driver::{MailboxOf, Said};
 use super::hosted::Hosted;
 use super::join::{self, Started};
 use super::options::Options;
+use super::reach;
 use super::settings::Settings;
 use crate::client::Topics;
 use crate::error::Error;
@@ -27,8 +28,8 @@ impl PieceMember {
         options.set("bootstrap.servers", bootstrap);
         options.set("session.timeout.ms", "10000");
         let mut settings = Settings::check(options)?;
-        let client = join::client(&settings.options, None)?;
-        let holder = join::reach(&client, &mut settings, Topics::none()).await?;
+        let client = reach::client(&settings.options, None)?;
+        let holder = reach::reach(&client, &mut settings, Topics::none()).await?;
         let protocol = PieceProtocol::new(total, false, 0);
         Ok(Self(join::start(&client, settings, protocol, None, holder)))
     }

@@ -7,7 +7,7 @@ use tokio::net::lookup_host;
 use tokio::time::{Instant, sleep};
 use tracing::{debug, info};
 
-use super::join;
+use super::reach;
 use crate::client::{Client, ClientError, Lane};
 use crate::error::Error;
 use crate::subscription::see_subscription;
@@ -168,7 +168,7 @@ impl Place<'_> {
     }
 
     fn failed(&self, error: ClientError) -> Error {
-        join::refused(self.group, error)
+        reach::refused(self.group, error)
     }
 }
 

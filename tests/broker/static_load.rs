@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kafka_group::assign::{RangeAssigner, StickyAssigner};
 use kafka_group::{
-    AutoOffsetReset, Consumer, ConsumerBuilder, Counters, MemberHandle, OnFenced, Status, types,
+    AutoOffsetReset, Consumer, ConsumerBuilder, MemberHandle, OnFenced, Status, types,
 };
 use tokio::task::JoinHandle;
 
@@ -156,7 +156,7 @@ async fn five_cooperative_static_members_restart_in_turn_under_load_and_nothing_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_consumer_that_may_come_back_reads_on_where_the_other_one_stopped() {
     let group = Group::new(|builder| builder.assigner(RangeAssigner::default()));
-    let retry = OnFenced::RetryAfter(Duration::from_secs(3));
+    let retry = OnFenced::RetryAfter(Duration::from_secs(5));
     let older = group.start_with("ann", retry).await;
     let produce = |records| produce(group.kafka.bootstrap(), &group.topic, PARTITIONS, records);
     produce(1000).await;
@@ -166,8 +166,10 @@ async fn a_consumer_that_may_come_back_reads_on_where_the_other_one_stopped() {
     let newer = group.start("ann").await;
     produce(1000).await;
     group.seen.reaches(2000).await;
-    let Counters { losses, rebalances, .. } = older.status().counters;
-    assert_eq!((losses, rebalances), (1, 1), "it lost all, once, and waits");
+    let mut status = older.handle.status();
+    let has_lost = status.wait_for(|status| status.counters.losses > 0);
+    let counters = tokio::time::timeout(SOON, has_lost).await.expect("in time").unwrap().counters;
+    assert_eq!((counters.losses, counters.rebalances), (1, 1), "it lost all, once, and waits");
     newer.close().await;
 
     produce(1000).await;

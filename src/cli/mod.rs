@@ -76,7 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, assigners: Assigners) -> Ex
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
 enum UsageError {
-    #[error(transparent)]
+    #[error("{0}; see `kafka-group help`")]
     Arguments(#[from] lexopt::Error),
     #[error("{0}")]
     Other(String),

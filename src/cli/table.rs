@@ -6,6 +6,12 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::page::Page;
 
+/// So many of something, as in `1 topic` and `2 topics`.
+pub(super) fn counted(count: usize, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{ending}")
+}
+
 /// Rows under a head, each column as wide as its widest cell.
 ///
 /// On a page that is too narrow for that, long texts go on in the lines below; on one that is much too narrow, each row

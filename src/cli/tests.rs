@@ -94,6 +94,7 @@ fn what_is_not_understood_is_said_and_nothing_is_done() {
         (&["plan", "f", "--assigner"], "missing argument for option '--assigner'"),
         (&["plan", "f", "-a", "eat"], "no assigner `eat`; there are range, roundrobin, sticky,"),
         (&["plan", "f", "--racks", "eat"], "`--racks` takes one of after-moves, before-moves,"),
+        (&["plan", "f", "--copies", "0"], "`--copies` takes 1 or more, not 0"),
         (&["plan", "f", "--slack", "-1"], "`--slack` takes a number, not \"-1\""),
         (&["plan", "f", "-a", "range", "--slack", "1"], "`--slack` is nothing that range knows"),
         (&["plan", "f", "--runs", "0"], "`--runs` takes 1 to 100000"),
@@ -302,7 +303,7 @@ fn an_application_that_brings_its_assigner_sees_what_members_of_a_group_told_it(
     let saved = TestFile::new("smallest", "");
     let args = [&args[..], &["--save", saved.path()]].concat();
     let said = run_with(&Assigners::builtin().with(Smallest), &args);
-    assert!(said.out.contains("2 partitions of 1 topics, planned by smallest"), "{said:?}");
+    assert!(said.out.contains("2 partitions of 1 topic, planned by smallest"), "{said:?}");
     assert!(std::fs::read_to_string(saved.path()).unwrap().contains("\"metadata\": 1"));
 }
 

@@ -60,7 +60,7 @@ fn a_plan_says_what_the_group_then_does() {
 
     let (said, code, err) = group.run(&["plan", "--with", "c"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert!(said.contains("3 members, 6 partitions of 1 topics, planned by cooperative-sticky"));
+    assert!(said.contains("3 members, 6 partitions of 1 topic, planned by cooperative-sticky"));
     assert_eq!(row(&said, "c")[..5], ["c", "-", "0", "2", "2"], "{said}");
     assert!(said.contains("rounds     2: 2 are given up"), "{said}");
 

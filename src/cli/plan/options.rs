@@ -70,7 +70,10 @@ impl Choices {
                 self.co_partitioned.push(topics.split(',').map(str::to_owned).collect());
             }
             Knob::Strict => self.strict = true,
-            Knob::Copies => self.copies = Some(number(knob.option(), &arguments.value()?)?),
+            Knob::Copies => match number(knob.option(), &arguments.value()?)? {
+                0 => return Err(UsageError::Other("`--copies` takes 1 or more, not 0".to_owned())),
+                copies => self.copies = Some(copies),
+            },
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::names::ranges;
 use super::options::Choices;
 use crate::assign::{Coverage, GroupSubscription, MemberRef, Racks, Worth, is_near};
-use crate::cli::table::{Align, Table, printable};
+use crate::cli::table::{Align, Table, counted, printable};
 
 /// How many lines a table has, unless all are wanted.
 const MOST_LINES: usize = 40;
@@ -31,11 +31,11 @@ pub(super) fn of(planned: &Planned, choices: &Choices, all: bool) -> String {
 fn head(planned: &Planned) -> String {
     let model = &planned.group.model;
     let mut text = format!(
-        "{}: {} members, {} partitions of {} topics, planned by {} in {:.2} ms\n",
+        "{}: {}, {} of {}, planned by {} in {:.2} ms\n",
         printable(&planned.name),
-        model.members().len(),
-        model.partition_count(),
-        model.topics().len(),
+        counted(model.members().len(), "member"),
+        counted(model.partition_count(), "partition"),
+        counted(model.topics().len(), "topic"),
         planned.assigner,
         planned.timed.median(),
     );

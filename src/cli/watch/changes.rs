@@ -7,7 +7,7 @@ use super::seen::{GroupSeen, MemberSeen};
 use super::view::{Happened, View};
 use crate::cli::console::Console;
 use crate::cli::partitions::in_words;
-use crate::cli::table::printable;
+use crate::cli::table::{counted, printable};
 use crate::types::Partitions;
 
 /// A change of a group.
@@ -151,8 +151,9 @@ impl fmt::Display for Change {
                 let assigner = assigner.as_deref().map_or_else(|| "-".to_owned(), printable);
                 write!(
                     f,
-                    "{}, assigner {assigner}, generation {generation}, {members} members",
-                    printable(state)
+                    "{}, assigner {assigner}, generation {generation}, {}",
+                    printable(state),
+                    counted(*members, "member")
                 )
             }
             Self::State { from, to } => write!(f, "{} → {}", printable(from), printable(to)),

@@ -73,6 +73,7 @@ impl GroupFile {
             })?;
         }
         let topics = Topics::of(&mut form);
+        check_weights(&form, &topics)?;
         let file = Self { form, topics };
         match file.claim_count() > MOST {
             true => Err(Fault::at([Step::Key("members")], format!("more than {MOST} claims"))),
@@ -195,6 +196,29 @@ fn check_topics(form: &Form) -> Result<(), Fault> {
         }
         if partitions.max(replicas) > MOST {
             return fault("partitions", format!("more than {MOST} partitions or replicas in all"));
+        }
+    }
+    Ok(())
+}
+
+/// Weights are of partitions that there are, and some load.
+fn check_weights(form: &Form, topics: &Topics) -> Result<(), Fault> {
+    for (topic, weights) in &form.weights {
+        let name = topic.escape_debug();
+        let place = topics.places.get(topic.as_str()).map(|place| *place as usize);
+        let count = place.and_then(|place| form.topics.0.get(place));
+        let Some(TopicForm(described)) = count else {
+            let message = format!("`{name}` is not among the topics");
+            return Err(Fault::at([Step::Key("weights")], message));
+        };
+        if weights.len() > described.partitions as usize {
+            let (given, count) = (weights.len(), described.partitions);
+            let message = format!("`{name}`: weights of {given} partitions, of {count}");
+            return Err(Fault::at([Step::Key("weights")], message));
+        }
+        if let Some(weight) = weights.iter().find(|weight| **weight < 0.0) {
+            let message = format!("`{name}`: a weight of {weight}, which is less than nothing");
+            return Err(Fault::at([Step::Key("weights")], message));
         }
     }
     Ok(())

@@ -131,6 +131,18 @@ fn what_points_nowhere_is_said_with_its_line() {
             ":2: racks of 2 partitions, of 1",
         ),
         ("{\"topics\": {}, \"members\": {}} {}", ":1: trailing characters"),
+        (
+            "{\"topics\": {}, \"members\": {},\n\"weights\": {\"t\": [1]}}",
+            ":2: `t` is not among the topics",
+        ),
+        (
+            "{\"topics\": {\"t\": 1}, \"members\": {},\n\"weights\": {\"t\": [1, 1]}}",
+            ":2: `t`: weights of 2 partitions, of 1",
+        ),
+        (
+            "{\"topics\": {\"t\": 1}, \"members\": {},\n\"weights\": {\"t\": [-0.5]}}",
+            ":2: `t`: a weight of -0.5, which is less than nothing",
+        ),
     ] {
         assert_eq!(problem(text), expected, "{text}");
     }

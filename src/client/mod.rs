@@ -62,7 +62,6 @@ use self::metadata::{Metadata, Refresher};
 use self::pool::{Broker, Pool, PoolOptions};
 #[cfg(feature = "consumer")]
 use self::session::Authenticate;
-#[cfg(feature = "consumer")]
 use crate::security::Security;
 use crate::transport::{Connect, network};
 pub use crate::transport::{ConnectError, InvalidAddress};
@@ -106,17 +105,18 @@ pub(crate) enum Target<'a> {
 impl Client {
     /// Checks the options and starts the thread. Connects to nobody yet: that is for whoever needs an answer.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
-        let network = network(&options.protection()?)?;
-        Self::with_network(options, network)
+        let security = options.protection()?;
+        let network = network(&security)?;
+        Self::with_network(options, security, network)
     }
 
-    /// As `new`, over another network.
+    /// As `new`, secured as the options say, over another network.
     pub(crate) fn with_network(
         options: ClientOptions,
+        security: Security,
         network: Arc<dyn Connect>,
     ) -> Result<Self, ClientError> {
         let bootstrap = options.check()?;
-        let security = options.protection()?;
         let login = session::login(&security)?;
         for warning in security.warnings() {
             tracing::warn!("{warning}");

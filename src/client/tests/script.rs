@@ -157,7 +157,8 @@ impl Script {
 
     pub(in crate::client) fn client_with(&self, options: ClientOptions) -> Client {
         let options = options.jitter_seed(1).runtime(Handle::current());
-        Client::with_network(options, Arc::new(self.clone())).unwrap()
+        let security = options.protection().unwrap();
+        Client::with_network(options, security, Arc::new(self.clone())).unwrap()
     }
 
     /// From now on nobody listens there.

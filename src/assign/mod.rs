@@ -52,6 +52,8 @@ mod codec;
 mod copartition;
 mod erased;
 mod error;
+#[cfg(test)]
+mod free;
 mod index;
 mod layout;
 mod local;

@@ -90,25 +90,11 @@ pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assign::GroupSubscription;
     use crate::assign::TopicInput;
     use crate::assign::build::{MemberInput, ModelBuilder};
-    use crate::assign::{GroupSubscription, LocalMember, PartitionAssigner};
+    use crate::assign::free::Free;
     use crate::types::{Generation, MemberId};
-
-    /// An assigner that is only as good as this function.
-    struct Free(fn(&GroupSubscription) -> Result<GroupAssignment, AssignError>);
-
-    impl PartitionAssigner for Free {
-        fn name(&self) -> &str {
-            "free"
-        }
-
-        fn metadata(&self, _local: &LocalMember<'_>) {}
-
-        fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
-            (self.0)(group)
-        }
-    }
 
     /// What becomes of a group of one member and two partitions.
     fn failure(assign: fn(&GroupSubscription) -> Result<GroupAssignment, AssignError>) -> String {

@@ -51,6 +51,16 @@ where
     tokio::join!(opened, script)
 }
 
+/// A connection that is believed for a [`LIFE`], and the broker at its other end.
+async fn open_for_a_life() -> (Connection, Peer) {
+    let (connection, peer) = open(alice(), |mut peer| async move {
+        peer.lets_in(LIFE).await;
+        peer
+    })
+    .await;
+    (connection.unwrap(), peer)
+}
+
 impl Peer {
     /// What mechanism is asked for; it is there.
     async fn shakes_hands(&mut self) -> String {
@@ -198,12 +208,7 @@ async fn a_broker_that_talks_for_ever_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_is_renewed_before_the_next_request_when_most_of_it_is_over() {
-    let (connection, mut peer) = open(alice(), |mut peer| async move {
-        peer.lets_in(LIFE).await;
-        peer
-    })
-    .await;
-    let connection = connection.unwrap();
+    let (connection, mut peer) = open_for_a_life().await;
     let beat = heartbeat("g");
     advance(LIFE.mul_f64(0.8)).await;
     let (answer, ()) = tokio::join!(connection.call(&beat, soon()), peer.beats());
@@ -219,12 +224,7 @@ async fn a_session_is_renewed_before_the_next_request_when_most_of_it_is_over() 
 
 #[tokio::test(start_paused = true)]
 async fn a_parked_request_outlives_the_session_and_the_next_one_renews_it_first() {
-    let (connection, mut peer) = open(alice(), |mut peer| async move {
-        peer.lets_in(LIFE).await;
-        peer
-    })
-    .await;
-    let connection = connection.unwrap();
+    let (connection, mut peer) = open_for_a_life().await;
     let (parked, next) = (heartbeat("parked"), heartbeat("next"));
     let script = async {
         let parked = peer.receive().await.unwrap();
@@ -242,12 +242,7 @@ async fn a_parked_request_outlives_the_session_and_the_next_one_renews_it_first(
 
 #[tokio::test(start_paused = true)]
 async fn while_a_session_is_renewed_nobody_speaks_and_who_gives_up_breaks_nothing() {
-    let (connection, mut peer) = open(alice(), |mut peer| async move {
-        peer.lets_in(LIFE).await;
-        peer
-    })
-    .await;
-    let connection = connection.unwrap();
+    let (connection, mut peer) = open_for_a_life().await;
     advance(LIFE).await;
     let beat = heartbeat("g");
     let impatient = timeout(Duration::from_secs(1), connection.call(&beat, soon()));
@@ -265,12 +260,7 @@ async fn while_a_session_is_renewed_nobody_speaks_and_who_gives_up_breaks_nothin
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_not_renewed_ends_the_connection_for_all() {
-    let (connection, mut peer) = open(alice(), |mut peer| async move {
-        peer.lets_in(LIFE).await;
-        peer
-    })
-    .await;
-    let connection = connection.unwrap();
+    let (connection, mut peer) = open_for_a_life().await;
     advance(LIFE).await;
     let script = async {
         peer.shakes_hands().await;

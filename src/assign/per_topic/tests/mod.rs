@@ -9,6 +9,7 @@ use crate::assign::TopicInput;
 use crate::assign::build::{MemberInput, ModelBuilder};
 use crate::assign::erased::{MetadataPayload, read_told};
 use crate::assign::error::MetadataError;
+use crate::assign::free::Free;
 use crate::assign::{
     AssignFailure, CoPartitionAssigner, RoundRobinAssigner, StickyAssigner, keep_claims, run_assign,
 };
@@ -59,21 +60,6 @@ where
 
     fn protocols(&self) -> &[RebalanceProtocol] {
         &self.protocols
-    }
-}
-
-/// An assigner that is only as good as this function.
-struct Free(fn(&GroupSubscription) -> Result<GroupAssignment, AssignError>);
-
-impl PartitionAssigner for Free {
-    fn name(&self) -> &str {
-        "free"
-    }
-
-    fn metadata(&self, _local: &LocalMember<'_>) {}
-
-    fn assign(&self, group: &GroupSubscription) -> Result<GroupAssignment, AssignError> {
-        (self.0)(group)
     }
 }
 

@@ -316,7 +316,7 @@ impl From<Down> for PlanWords {
 }
 
 /// A group as an answer tells it.
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 pub(crate) fn read(version: i16, answer: Bytes) -> Option<GroupDescription> {
     use crate::types::NodeId;
     use crate::wire::api::DescribeGroupsRequest;

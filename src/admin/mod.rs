@@ -43,7 +43,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::{JoinHandle, JoinSet};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 pub(crate) use describe::read;
 pub use describe::{
     AssignmentDescription, Content, GroupDescription, MemberDescription, MemberMetadata,

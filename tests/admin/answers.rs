@@ -33,6 +33,7 @@ pub(crate) fn described(
 }
 
 /// The same of a group that waits for its members.
+#[cfg(feature = "cli")]
 pub(crate) fn rebalancing(members: Vec<DescribedGroupMember>) -> Bytes {
     let group = DescribedGroup::default()
         .with_group_id(text(GROUP).into())

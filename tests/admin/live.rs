@@ -1,20 +1,18 @@
 //! The command `kafka-group` on groups that live: plans for them, and what is seen of them over time.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use kafka_group::assign::StickyAssigner;
 use kafka_group::testing::{FakeCluster, Verdict};
 use kafka_group::types::NodeId;
 use kafka_group::{ApiKey, LeavePolicy};
-use tokio::time::Instant;
 
 use crate::answers::{described, listed_as, rebalancing, wrote};
 use crate::command::{Said, check, cluster, pods, run as run_on, start};
 use crate::harness::{App, GROUP, eventually, member, plain, static_members};
+use crate::watching::Watching;
 
 /// A file for one test, gone with it.
 pub(crate) struct TestFile(PathBuf);
@@ -192,70 +190,36 @@ async fn what_is_not_understood_of_a_plan_is_said_and_nobody_is_asked() {
     assert_eq!((said.err.as_str(), said.code), ("group indexers: no member nobody in it\n", 1));
 }
 
-/// A command that watches, with its lines as they come.
-struct Watching {
-    child: Child,
-    lines: mpsc::Receiver<String>,
+/// A command that watches this group, closely.
+fn watching(cluster: &FakeCluster) -> Watching {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+    command.args(["watch", "--bootstrap-server", &servers(cluster), "--interval", "0.1"]);
+    command.args(["--group", GROUP]).stderr(Stdio::piped());
+    Watching::start(command, Duration::from_secs(60))
 }
 
-impl Watching {
-    fn start(servers: &str, args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
-        command.args(["watch", "--bootstrap-server", servers, "--interval", "0.1"]).args(args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (sender, lines) = mpsc::channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        Self { child, lines }
-    }
-
-    /// The next line that holds this, and all before it, without times.
-    fn until(&self, wanted: &str) -> Vec<String> {
-        let (mut lines, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(60));
-        loop {
-            let line = self.lines.recv_timeout(deadline - Instant::now());
-            let line = line.unwrap_or_else(|_| panic!("no `{wanted}` after {lines:#?}"));
-            let without_time = line.split_once("  ").map_or(&*line, |(_, rest)| rest);
-            lines.push(without_time.to_owned());
-            if line.contains(wanted) {
-                return lines;
-            }
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        // The shell's own: a bare machine has no such program.
-        let kill = format!("kill -s {name} {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    }
-
-    /// How it ends, which it does soon.
-    async fn end(mut self) -> Option<i32> {
-        let mut code = None;
-        eventually("an end", || {
-            code = self.child.try_wait().unwrap();
-            code.is_some()
-        })
-        .await;
-        code.and_then(|code| code.code())
-    }
+fn signal(watching: &Watching, name: &str) {
+    // The shell's own: a bare machine has no such program.
+    let kill = format!("kill -s {name} {}", watching.child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
 }
 
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-    }
+/// How it ends, which it does soon.
+async fn end(mut watching: Watching) -> Option<i32> {
+    let mut code = None;
+    eventually("an end", || {
+        code = watching.child.try_wait().unwrap();
+        code.is_some()
+    })
+    .await;
+    code.and_then(|code| code.code())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
     let cluster = cluster();
     let [stays, leaves] = pods(&cluster).await;
-    let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
+    let watching = watching(&cluster);
     let first = watching.until("pod-2 has orders 6-11");
     assert!(first[0].starts_with("indexers: Stable, assigner cooperative-sticky, generation "));
     assert_eq!(first[1], "indexers: pod-1 has orders 0-5");
@@ -272,8 +236,8 @@ async fn a_group_that_is_watched_is_told_in_lines_where_there_is_no_terminal() {
     let back = watching.until("indexers: seen again after ");
     assert_eq!(back.len(), 1, "one line says that it is away: {back:?}");
     drop((stays, leaves));
-    watching.signal("INT");
-    assert_eq!(watching.end().await, Some(0));
+    signal(&watching, "INT");
+    assert_eq!(end(watching).await, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -281,11 +245,11 @@ async fn whoever_interrupts_is_heard_at_any_time() {
     let cluster = cluster();
     let _pods = pods(&cluster).await;
     for _ in 0..10 {
-        let watching = Watching::start(&servers(&cluster), &["--group", GROUP]);
+        let watching = watching(&cluster);
         // It is between two looks when a line comes.
         watching.until("indexers: Stable");
-        watching.signal("INT");
-        assert_eq!(watching.end().await, Some(0));
+        signal(&watching, "INT");
+        assert_eq!(end(watching).await, Some(0));
     }
 }
 

@@ -19,3 +19,6 @@ mod looking;
 mod removing;
 mod resetting;
 mod selecting;
+#[cfg(feature = "cli")]
+#[path = "../support/watching.rs"]
+mod watching;

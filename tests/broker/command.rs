@@ -1,8 +1,6 @@
 //! The command on a real cluster: plans for groups that live, and groups that are watched.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::process::Command;
 use std::time::Duration;
 
 use kafka_group::GroupMemberBuilder;
@@ -10,6 +8,7 @@ use kafka_group::assign::StickyAssigner;
 
 use crate::common::{JavaMember, Kafka, own_cluster, unique};
 use crate::harness::{App, SOON, plain, settled};
+use crate::watching::Watching;
 
 /// A group on a topic of six partitions.
 struct Group {
@@ -115,43 +114,9 @@ fn whoever_may_not_plan_for_a_group_is_told_what_is_needed() {
     }
 }
 
-/// A group that is watched, its lines as they come.
-struct Watching {
-    child: Child,
-    lines: mpsc::Receiver<String>,
-}
-
-impl Watching {
-    fn start(bootstrap: &str, group: &str) -> Self {
-        let mut command = command(bootstrap, group, &["watch", "--interval", "0.2"]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let (sender, lines) = mpsc::channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        Self { child, lines }
-    }
-
-    /// The next line that holds this.
-    fn until(&self, wanted: &str) -> String {
-        loop {
-            let line = self.lines.recv_timeout(SOON.max(Duration::from_secs(90)));
-            let line = line.unwrap_or_else(|_| panic!("never: {wanted}"));
-            if line.contains(wanted) {
-                return line;
-            }
-        }
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn watching(bootstrap: &str, group: &str) -> Watching {
+    let command = command(bootstrap, group, &["watch", "--interval", "0.2"]);
+    Watching::start(command, SOON.max(Duration::from_secs(90)))
 }
 
 #[test]
@@ -159,7 +124,7 @@ fn a_group_is_watched_while_members_come_and_go() {
     let group = Group::new();
     let first = App::start(group.member("a"));
     first.holds(6);
-    let watching = Watching::start(group.kafka.bootstrap(), &group.id);
+    let watching = watching(group.kafka.bootstrap(), &group.id);
     watching.until("Stable, assigner cooperative-sticky, generation ");
     watching.until(&format!("a has {} 0-5", group.topic));
     let second = App::start(group.member("b"));
@@ -181,7 +146,7 @@ fn a_cluster_whose_nodes_go_and_come_back_is_watched_on() {
     let member = plain(three.bootstrap(), &id, &[&topic]).assigner(StickyAssigner::default());
     let app = App::start(member.group_instance_id("a"));
     app.holds(3);
-    let watching = Watching::start(three.bootstrap(), &id);
+    let watching = watching(three.bootstrap(), &id);
     watching.until("a has ");
     let nodes = [1, 2, 3];
     nodes.iter().for_each(|node| three.pause(*node));

@@ -40,3 +40,6 @@ mod static_rolling;
 mod topics;
 #[cfg(feature = "consumer")]
 mod victim;
+#[cfg(feature = "cli")]
+#[path = "../support/watching.rs"]
+mod watching;

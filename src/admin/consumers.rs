@@ -1,9 +1,10 @@
 //! Groups of the new protocol (KIP-848), described in the same words.
 
-use super::describe::{AssignmentDescription, SubscriptionDescription, host, in_order};
+use super::describe::{AssignmentDescription, SubscriptionDescription, in_order};
 use super::{Content, GroupDescription, GroupState, GroupType, MemberDescription};
 use crate::types::{Generation, Node, Partitions};
 use crate::wire::api::{DescribedConsumer, DescribedConsumerGroup};
+use crate::wire::client_host;
 
 /// Reads what a coordinator said of a group whose members it manages itself.
 pub(super) fn describe_consumers(
@@ -39,7 +40,7 @@ fn member(member: DescribedConsumer) -> MemberDescription {
         member_id: member.member_id,
         group_instance_id: member.group_instance_id,
         client_id: member.client_id,
-        client_host: host(&member.client_host),
+        client_host: client_host::shown(&member.client_host).to_owned(),
         subscription: Content::Read(subscription),
         assignment: Content::Read(assignment),
     }

@@ -10,8 +10,8 @@ use super::{GroupState, GroupType};
 use crate::assign::{ErasedAssigner, MetadataCodec, MetadataError, MetadataPayload};
 use crate::subscription::{Down, SeenSubscription, Up, see_assignment, see_subscription};
 use crate::types::{Generation, MemberId, Node, Partitions};
-use crate::wire::ReadError;
 use crate::wire::api::{DescribedGroup, DescribedMember};
+use crate::wire::{ReadError, client_host};
 
 /// A group of the classic protocol, or a group of consumers of the new one (KIP-848).
 ///
@@ -215,11 +215,6 @@ pub(super) fn in_order(mut members: Vec<MemberDescription>) -> Vec<MemberDescrip
     members
 }
 
-/// An address without the slash that brokers write in front of it.
-pub(super) fn host(written: &str) -> String {
-    written.strip_prefix('/').unwrap_or(written).to_owned()
-}
-
 /// What is needed to read members' bytes.
 struct Reader<'a> {
     of_consumers: bool,
@@ -230,7 +225,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn member(&self, member: DescribedMember) -> MemberDescription {
         MemberDescription {
-            client_host: host(&member.client_host),
+            client_host: client_host::shown(&member.client_host).to_owned(),
             subscription: self.content(member.metadata, |bytes| self.subscription(bytes)),
             assignment: self.content(member.assignment, assignment),
             member_id: member.member_id,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::subscription::see_subscription;
 use crate::types::{GroupInstanceId, InstanceHolder, Node};
 use crate::wire::api::{DescribeGroupsRequest, DescribedGroup};
-use crate::wire::{ErrorCode, Request};
+use crate::wire::{ErrorCode, Request, client_host};
 
 /// Whether a static member that starts may throw out whoever has its `group.instance.id`.
 ///
@@ -153,7 +153,7 @@ impl Place<'_> {
             .and_then(|seen| seen.ok()?.envelope?.process);
         Some(InstanceHolder {
             client_id: found.client_id,
-            host: plain(&found.client_host).to_owned(),
+            host: client_host::address(&found.client_host).to_owned(),
             member_id: found.member_id,
             process: process.map(|process| process.to_string()),
         })
@@ -170,11 +170,6 @@ impl Place<'_> {
     fn failed(&self, error: ClientError) -> Error {
         reach::refused(self.group, error)
     }
-}
-
-/// Brokers write a host as Java does, with a slash in front, and before it a name if they know one.
-fn plain(host: &str) -> &str {
-    host.rsplit('/').next().unwrap_or_default()
 }
 
 /// The address that this host speaks to a broker from. Nothing is sent for it: the system only chooses a route.
@@ -196,18 +191,6 @@ fn source_for(address: SocketAddr) -> std::io::Result<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_is_read_as_brokers_write_it() {
-        for (written, host) in [
-            ("/10.0.0.1", "10.0.0.1"),
-            ("10.0.0.1", "10.0.0.1"),
-            ("pod/10.0.0.1", "10.0.0.1"),
-            ("", ""),
-        ] {
-            assert_eq!(plain(written), host, "{written}");
-        }
-    }
 
     #[test]
     fn this_host_speaks_to_itself_from_the_loopback() {

@@ -4,6 +4,7 @@
 //! own bounds-checked [`Reader`]: the crate's decoder reserves what a count says before it looks at a single element.
 
 pub(crate) mod api;
+pub(crate) mod client_host;
 mod error_code;
 mod frame;
 mod reader;

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use super::Consumer;
 use super::hand_over::HandOver;
 use super::listener::{Listening, RebalanceListener};
-use super::pump::{Pump, Signal};
+use super::pump::{Context, Pump, Signal};
 use super::queue::Limits;
 use super::reset::{AutoOffsetReset, Known};
 use super::security::secure;
@@ -27,6 +27,7 @@ use crate::subscription::OnAssignError;
 /// Says what a [`Consumer`] is to be: all that a [`GroupMemberBuilder`] says, and where and how to read.
 ///
 /// [`set`](Self::set) takes librdkafka's consumer properties, too (`fetch.min.bytes`, `queued.max.messages.kbytes`).
+/// Its `metadata.broker.list` is where rdkafka alone begins; otherwise that is `bootstrap.servers`.
 #[derive(Default)]
 #[must_use = "a builder does nothing until it joins"]
 pub struct ConsumerBuilder {
@@ -73,8 +74,8 @@ impl ConsumerBuilder {
         let mut config = config(&plane, reset);
         secure(&mut config, client.security())?;
         // First, since librdkafka says by itself what is wrong with its properties, and nobody has joined yet.
-        let tokens = client.token_bridge();
-        let pump = Pump::start(config, tokens, Arc::clone(&hand_over), room).await?;
+        let (context, denied) = Context::new(client.token_bridge());
+        let pump = Pump::start(config, context, Arc::clone(&hand_over), room).await?;
         let member = self.member.join().await?;
         let handle = member.handle();
         let runtime = Handle::try_current();
@@ -82,6 +83,8 @@ impl ConsumerBuilder {
         let task = Task::new(Parts {
             member,
             pump,
+            denied,
+            session: plane.session_timeout,
             hand_over: Arc::clone(&hand_over),
             listening: Listening::new(self.listener, &runtime),
             reset,
@@ -107,8 +110,12 @@ fn config(plane: &DataPlane, reset: AutoOffsetReset) -> ClientConfig {
     for (property, value) in &plane.properties {
         config.set(property, value);
     }
+    // librdkafka has two names for one property: where both are set, which one counts is chance. So whoever lets rdkafka
+    // begin elsewhere is believed.
+    if !plane.properties.contains_key("metadata.broker.list") {
+        config.set("bootstrap.servers", &plane.servers);
+    }
     config
-        .set("bootstrap.servers", &plane.servers)
         .set("group.id", &plane.group_id)
         .set("client.id", &plane.client_id)
         .set("auto.offset.reset", reset.rdkafka_name());
@@ -313,7 +320,10 @@ mod tests {
     #[tokio::test]
     async fn a_property_that_nobody_knows_is_an_option_that_is_wrong() {
         let said = refused("sesion.timeout.ms", "7000").await;
-        assert_eq!(said, "property: `sesion.timeout.ms` is neither this crate's nor librdkafka's");
+        assert_eq!(
+            said,
+            "property: `sesion.timeout.ms` is neither this crate's nor librdkafka's: is `session.timeout.ms` meant?"
+        );
     }
 
     #[tokio::test]

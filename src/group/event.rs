@@ -51,6 +51,9 @@ pub enum Event {
     /// A broker does not let us in any more, or we do not trust it: a password that was changed, a certificate that has
     /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
     /// [`Error::Authentication`](crate::Error::Authentication).
+    ///
+    /// A `Consumer` tells its listener the same of a broker that denies rdkafka alone, once while it lasts, when the
+    /// membership has not met it within a third of a session (at the most 15 s). That does not end the membership.
     Denied(Arc<str>),
     /// An event that was there was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins
     /// again now.

@@ -117,7 +117,7 @@ fn unknown(name: &str) -> InvalidSecurity {
         _ if name.starts_with("security.") => "security.*",
         _ => "ssl.*",
     };
-    let why = match nearest(name) {
+    let why = match nearest(name, PROPERTIES.iter().copied()) {
         Some(near) => format!("has no `{name}`: is `{near}` meant?"),
         None => format!("has no `{name}`"),
     };
@@ -125,8 +125,11 @@ fn unknown(name: &str) -> InvalidSecurity {
 }
 
 /// The known name that the fewest changes lead to, if they are few.
-fn nearest(name: &str) -> Option<&'static str> {
-    let distances = PROPERTIES.iter().map(|known| (distance(name, known), *known));
+pub(crate) fn nearest(
+    name: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let distances = known.map(|known| (distance(name, known), known));
     let (distance, nearest) = distances.min()?;
     (distance <= 3).then_some(nearest)
 }

@@ -8,15 +8,29 @@ use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::{ClientContext, Statistics};
+use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
 
 use crate::client::TokenBridge;
+use crate::consumer::denials::{Denial, Distrust};
 
-/// Sends librdkafka's log the way of ours, and gives it our tokens.
+/// How many denials wait for the consumer's task; more are dropped, and come again.
+const DENIALS: usize = 64;
+
+/// Sends librdkafka's log the way of ours, tells which brokers deny it, and gives it our tokens.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(in crate::consumer) struct Context {
     /// Where OAUTHBEARER's tokens come from, where it is spoken.
-    pub(super) tokens: Option<TokenBridge>,
+    tokens: Option<TokenBridge>,
+    denied: mpsc::Sender<Denial>,
+}
+
+impl Context {
+    /// With what hears of denials.
+    pub(in crate::consumer) fn new(tokens: Option<TokenBridge>) -> (Self, mpsc::Receiver<Denial>) {
+        let (denied, denials) = mpsc::channel(DENIALS);
+        (Self { tokens, denied }, denials)
+    }
 }
 
 impl ClientContext for Context {
@@ -51,6 +65,11 @@ impl ClientContext for Context {
     /// The same error comes out of `poll`, which is where it is dealt with; here it has its text.
     fn error(&self, error: KafkaError, reason: &str) {
         info!(target: "librdkafka", %error, "{reason}");
+        let denial = distrust(&error).and_then(|distrust| Denial::read(distrust, reason));
+        if let Some(denial) = denial {
+            // Nobody listens at the end; and where too many wait, it comes again.
+            drop(self.denied.try_send(denial));
+        }
     }
 
     fn stats(&self, _: Statistics) {}
@@ -61,6 +80,17 @@ impl ClientContext for Context {
 }
 
 impl ConsumerContext for Context {}
+
+/// Whether an error of a connection says that one end does not trust the other.
+fn distrust(error: &KafkaError) -> Option<Distrust> {
+    match error.rdkafka_error_code()? {
+        RDKafkaErrorCode::SSL => Some(Distrust::Certificate),
+        RDKafkaErrorCode::Authentication | RDKafkaErrorCode::SaslAuthenticationFailed => {
+            Some(Distrust::Credentials)
+        }
+        _ => None,
+    }
+}
 
 /// How bad an error is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -93,7 +123,7 @@ pub(super) fn weigh(error: &KafkaError) -> Weight {
             | Code::GroupAuthorizationFailed
             | Code::NotLeaderForPartition
             | Code::LeaderNotAvailable
-            // Said at each try, without the cause; it is in librdkafka's log, and the membership meets the same.
+            // Without the cause: the context hears it with its text.
             | Code::Authentication
             | Code::SSL
             | Code::SaslAuthenticationFailed => Weight::Passing,

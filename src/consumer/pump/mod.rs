@@ -19,12 +19,12 @@ use rdkafka::ClientConfig;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+pub(super) use self::context::Context;
 use self::plan::Plan;
 pub(super) use self::reading::Start;
 pub(super) use self::signal::Signal;
 use self::thread::PumpThread;
 use super::hand_over::HandOver;
-use crate::client::TokenBridge;
 use crate::error::Error;
 use crate::types::{Partitions, TopicPartition};
 
@@ -42,7 +42,7 @@ impl Pump {
     /// with the configuration. Cancel safe: the thread of a pump that nobody takes ends.
     pub(super) async fn start(
         mut config: ClientConfig,
-        tokens: Option<TokenBridge>,
+        context: Context,
         hand_over: Arc<HandOver>,
         signal: Arc<Signal>,
     ) -> Result<Self, Error> {
@@ -53,8 +53,8 @@ impl Pump {
         let (made, is_made) = oneshot::channel();
         let pump = Self { plan: Arc::clone(&plan), signal: Arc::clone(&signal), failed, ended };
         let run = move || {
-            let (thread, outcome) = match PumpThread::new(&config, tokens, plan, hand_over, signal)
-            {
+            let thread = PumpThread::new(&config, context, plan, hand_over, signal);
+            let (thread, outcome) = match thread {
                 Ok(thread) => (Some(thread), Ok(())),
                 Err(error) => (None, Err(error)),
             };

@@ -29,7 +29,7 @@ impl Fixture {
         let signal = Arc::new(Signal::default());
         let hand_over = Arc::new(HandOver::new(limits, Arc::clone(&signal)));
         let pump =
-            Pump::start(config(&cluster), None, Arc::clone(&hand_over), signal).await.unwrap();
+            Pump::start(config(&cluster), context(), Arc::clone(&hand_over), signal).await.unwrap();
         Self { cluster, pump, hand_over }
     }
 
@@ -102,6 +102,10 @@ fn config(cluster: &MockCluster<'_, DefaultProducerContext>) -> ClientConfig {
         .set("group.id", "readers")
         .set("fetch.wait.max.ms", "10");
     config
+}
+
+fn context() -> Context {
+    Context::new(None).0
 }
 
 fn orders(partition: i32) -> TopicPartition {
@@ -177,7 +181,8 @@ async fn a_refused_step_is_put_right_by_assigning_everything_anew() {
     let (hand_over, config) = (Arc::clone(&fixture.hand_over), fixture.config());
     let (plan, signal) = (Arc::new(Plan::default()), Arc::new(Signal::default()));
     let mut thread =
-        PumpThread::new(&config, None, Arc::clone(&plan), hand_over, Arc::clone(&signal)).unwrap();
+        PumpThread::new(&config, context(), Arc::clone(&plan), hand_over, Arc::clone(&signal))
+            .unwrap();
     // librdkafka refuses to stop what it does not read.
     thread.change(&[orders(7)], vec![(at, Start { epoch, offset: 3 })]).unwrap();
     let reading = tokio::task::spawn_blocking(|| thread.run(oneshot::channel().0));
@@ -211,6 +216,6 @@ async fn a_property_that_librdkafka_does_not_know_is_named() {
     let hand_over = Arc::new(HandOver::new(Limits::default(), Arc::clone(&signal)));
     let mut config = ClientConfig::new();
     config.set("fetch.min.bites", "1");
-    let error = Pump::start(config, None, hand_over, signal).await.unwrap_err();
+    let error = Pump::start(config, context(), hand_over, signal).await.unwrap_err();
     assert!(error.to_string().contains("fetch.min.bites"), "{error}");
 }

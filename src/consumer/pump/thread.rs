@@ -16,9 +16,9 @@ use super::context::{Context, Weight, weigh};
 use super::plan::{Plan, Todo};
 use super::reading::{Reading, Start};
 use super::signal::Signal;
-use crate::client::TokenBridge;
 use crate::consumer::convert::{list_at, list_of};
 use crate::consumer::hand_over::HandOver;
+use crate::consumer::names::unknown;
 use crate::consumer::raw;
 use crate::consumer::record::{Place, Record, Timestamp};
 use crate::error::Error;
@@ -44,7 +44,7 @@ pub(super) struct PumpThread {
 impl PumpThread {
     pub(super) fn new(
         config: &ClientConfig,
-        tokens: Option<TokenBridge>,
+        context: Context,
         plan: Arc<Plan>,
         hand_over: Arc<HandOver>,
         signal: Arc<Signal>,
@@ -52,7 +52,7 @@ impl PumpThread {
         let mut config = config.clone();
         config.set_log_level(RDKafkaLogLevel::Info);
         let mut consumer: BaseConsumer<Context> =
-            config.create_with_context(Context { tokens }).map_err(misconfigured)?;
+            config.create_with_context(context).map_err(misconfigured)?;
         let ring = Arc::clone(&signal);
         consumer.set_nonempty_callback(move || ring.set());
         Ok(Self { consumer, plan, hand_over, signal, reading: Reading::default() })
@@ -173,7 +173,7 @@ fn record(reading: &mut Reading, message: &BorrowedMessage<'_>) -> Option<Record
 fn misconfigured(error: KafkaError) -> Error {
     let problem = match error {
         KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, property, _) => {
-            format!("`{property}` is neither this crate's nor librdkafka's")
+            unknown(&property)
         }
         // Its own text repeats the value, which may be a secret.
         KafkaError::ClientConfig(_, problem, property, _) => format!("`{property}`: {problem}"),

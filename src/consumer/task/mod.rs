@@ -8,17 +8,19 @@ mod start;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until};
 
 use self::revocation::{Commits, Revocation};
 use self::start::{Found, Search, Starting};
+use super::denials::{Denial, Denials, Word};
 use super::hand_over::HandOver;
 use super::listener::Listening;
 use super::pump::Pump;
 use super::reset::{AutoOffsetReset, Known};
 use crate::error::Error;
-use crate::group::{Assigned, Event, GroupMember, Lost, MemberHandle, Revoked};
+use crate::group::{Assigned, Event, GroupMember, Lost, MemberHandle, Revoked, now};
 use crate::types::{Offsets, Partitions};
 
 /// A consumer's membership at work.
@@ -26,6 +28,9 @@ pub(super) struct Task {
     member: GroupMember,
     handle: MemberHandle,
     pump: Pump,
+    /// What rdkafka is denied, as it happens, and what is to be said of it.
+    denied: mpsc::Receiver<Denial>,
+    denials: Denials,
     hand_over: Arc<HandOver>,
     listening: Listening,
     reset: AutoOffsetReset,
@@ -55,6 +60,8 @@ enum Done {
 pub(super) struct Parts {
     pub(super) member: GroupMember,
     pub(super) pump: Pump,
+    pub(super) denied: mpsc::Receiver<Denial>,
+    pub(super) session: Duration,
     pub(super) hand_over: Arc<HandOver>,
     pub(super) listening: Listening,
     pub(super) reset: AutoOffsetReset,
@@ -65,18 +72,18 @@ pub(super) struct Parts {
 
 impl Task {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { member, pump, hand_over, listening, reset, known, interval, close_timeout } =
-            parts;
         Self {
-            handle: member.handle(),
-            member,
-            pump,
-            hand_over,
-            listening,
-            reset,
-            known,
-            interval,
-            close_timeout,
+            handle: parts.member.handle(),
+            member: parts.member,
+            pump: parts.pump,
+            denied: parts.denied,
+            denials: Denials::new(parts.session),
+            hand_over: parts.hand_over,
+            listening: parts.listening,
+            reset: parts.reset,
+            known: parts.known,
+            interval: parts.interval,
+            close_timeout: parts.close_timeout,
             work: JoinSet::new(),
             revoking: None,
             committing: false,
@@ -89,6 +96,7 @@ impl Task {
     pub(super) async fn run(mut self) -> Offsets {
         let mut commits = every(self.interval);
         let ended = loop {
+            let due = self.denials.due();
             tokio::select! {
                 event = self.member.next(), if self.listening.has_room() => match event {
                     Ok(Some(event)) => self.event(event),
@@ -97,6 +105,11 @@ impl Task {
                 },
                 Some(done) = self.work.join_next() => self.done(done.ok()),
                 _ = commits.tick() => self.commit(),
+                Some(denial) = self.denied.recv() => {
+                    self.denials.heard(now(), denial);
+                    self.say_denials();
+                }
+                () = at(due) => self.say_denials(),
                 error = self.pump.failed(), if self.failed.is_none() => self.pump_failed(error),
             }
         };
@@ -108,7 +121,21 @@ impl Task {
             Event::Assigned(assigned) => self.assigned(assigned),
             Event::Revoked(revoked) => self.revoked(revoked),
             Event::Lost(lost) => self.lost(lost),
+            Event::Denied(why) => {
+                self.denials.membership_denied(now());
+                self.listening.told(Event::Denied(why));
+            }
             other => self.listening.told(other),
+        }
+    }
+
+    /// The membership says of itself what it is denied; this is what rdkafka alone is.
+    fn say_denials(&mut self) {
+        while let Some(word) = self.denials.word(now()) {
+            match word {
+                Word::Denied(why) => self.listening.told(Event::Denied(why)),
+                Word::Lasts(why) => self.hand_over.trouble(Error::DataPlane(why)),
+            }
         }
     }
 
@@ -225,6 +252,14 @@ impl Task {
             tracing::warn!("librdkafka did not end in time, and is left alone");
         }
         self.left
+    }
+}
+
+/// Waits until then, if it is some time.
+async fn at(due: Option<std::time::Instant>) {
+    match due {
+        Some(due) => sleep_until(due.into()).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,12 @@
 //! Records: rdkafka goes the same way as the membership.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kafka_group::assign::RangeAssigner;
 use kafka_group::security::{Sasl, Security, Tls, Token, TokenProvider};
-use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, Error};
+use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, Error, Event, RebalanceListener};
 
 use super::{every_way, names, trusting};
 use crate::common::kafka::{Listener, Operation, Resource, Secure};
@@ -140,7 +140,13 @@ async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
     produce(secure.plaintext(), &topic, 2, 1).await;
     let cid = Security::sasl_plaintext(Sasl::scram_sha_256("cid", "cid-secret"));
     let consumer = consumer(secure, Listener::Brief, &group, &topic).security(cid);
-    let mut consumer = consumer.session_timeout(Duration::from_secs(6)).join().await.unwrap();
+    let heard = Heard::default();
+    // The membership meets it when its session of three seconds is over, with a heartbeat: that is before rdkafka's word.
+    let consumer = consumer
+        .session_timeout(Duration::from_secs(15))
+        .heartbeat_interval(Duration::from_millis(500))
+        .rebalance_listener(heard.clone());
+    let mut consumer = consumer.join().await.unwrap();
     let first = tokio::time::timeout(SOON, consumer.recv()).await.expect("a record in time");
     assert!(matches!(first, Ok(Some(_))), "{first:?}");
     tokio::task::spawn_blocking(move || admin.forget_user("cid")).await.unwrap();
@@ -153,4 +159,73 @@ async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
     };
     assert!(matches!(end, Err(Error::Authentication(_))), "{end:?}");
     assert_eq!(troubles, Vec::<String>::new());
+    let heard = heard.all();
+    assert!(matches!(&heard[..], [denied] if !denied.contains("rdkafka")), "{heard:?}");
+}
+
+/// What a consumer says of denials: its listener, and `recv()`.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    fn all(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panics with it").clone()
+    }
+}
+
+#[async_trait::async_trait]
+impl RebalanceListener for Heard {
+    async fn told(&self, event: &Event) {
+        if let Event::Denied(why) = event {
+            self.0.lock().expect("nobody panics with it").push(why.to_string());
+        }
+    }
+}
+
+/// What is said where rdkafka alone begins at a listener that it cannot come in by: by the listener, and then by `recv()`.
+async fn rdkafka_alone_is_denied(
+    secure: &Secure,
+    security: Security,
+    ours: Listener,
+    its: Listener,
+) {
+    let (group, topic) = names(secure);
+    let heard = Heard::default();
+    let consumer = consumer(secure, ours, &group, &topic)
+        .security(security)
+        .session_timeout(Duration::from_secs(6))
+        .rebalance_listener(heard.clone())
+        .set("metadata.broker.list", secure.bootstrap(its));
+    let mut consumer = consumer.join().await.expect("the membership is let in");
+    // librdkafka repeats itself after half a minute.
+    let lasts = tokio::time::timeout(3 * SOON, consumer.recv()).await.expect("an error in time");
+    let Err(Error::DataPlane(lasts)) = lasts else { panic!("{lasts:?}") };
+    let heard = heard.all();
+    let [denied] = &heard[..] else { panic!("{heard:?}") };
+    let property = match its {
+        Listener::Expired => "ssl.ca.location",
+        _ => "sasl.mechanism",
+    };
+    for said in [denied, &lasts] {
+        assert!(said.contains(&secure.bootstrap(its)), "{said}");
+        assert!(said.contains(property) && !said.contains("secret"), "{said}");
+    }
+    let quiet = tokio::time::timeout(Duration::from_secs(1), consumer.recv()).await;
+    assert!(quiet.is_err(), "{quiet:?}");
+    consumer.close().await.expect("the membership was well all the time");
+}
+
+#[tokio::test]
+async fn an_expired_certificate_that_rdkafka_alone_meets_is_said_by_the_consumer() {
+    let secure = own_cluster!(Secure::shared());
+    let security = Security::ssl(trusting(secure));
+    rdkafka_alone_is_denied(secure, security, Listener::Ssl, Listener::Expired).await;
+}
+
+#[tokio::test]
+async fn credentials_that_rdkafka_alone_is_refused_for_are_said_by_the_consumer() {
+    let secure = own_cluster!(Secure::shared());
+    let security = Security::sasl_plaintext(Sasl::scram_sha_256("alice", "alice-secret"));
+    // That listener has PLAIN alone.
+    rdkafka_alone_is_denied(secure, security, Listener::SaslPlaintext, Listener::PlainOnly).await;
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use kafka_group::ApiKey;
 use kafka_group::admin::{
-    AdminError, Content, GroupDescription, GroupState, GroupType, ListOptions,
+    AdminError, Content, GroupDescription, GroupState, GroupType, ListOptions, Visibility,
 };
 use kafka_group::assign::{
     AssignError, GroupAssignment, GroupSubscription, LocalMember, PartitionAssigner,
@@ -13,8 +14,8 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{MemberId, NodeId, Partitions};
 use tokio::time::Instant;
 
-use crate::answers::{described, described_consumers, listed_as, wrote};
-use crate::harness::{App, GROUP, admin, cluster, member, plain, start, static_members};
+use crate::answers::{described, described_consumers, listed_as, may, wrote};
+use crate::harness::{App, GROUP, admin, cluster, member, plain, seen, start, static_members};
 
 /// Gives everything to whoever came first.
 struct First;
@@ -42,7 +43,7 @@ fn orders(numbers: impl IntoIterator<Item = i32>) -> Partitions {
 }
 
 /// Describes our group as the broker is made to tell it.
-async fn described_as(cluster: &FakeCluster, answer: bytes::Bytes) -> GroupDescription {
+async fn described_as(cluster: &FakeCluster, answer: Bytes) -> GroupDescription {
     cluster.control(ApiKey::DescribeGroups, 1, move |_| Verdict::Garbage(answer.clone()));
     admin(cluster).await.describe_group(GROUP).await.unwrap()
 }
@@ -314,6 +315,72 @@ async fn a_broker_that_is_loading_groups_is_asked_again_until_time_is_up() {
     let list = admin.list_groups(options).await.unwrap();
     assert_eq!((list.groups.len(), list.failed.len()), (0, 3));
     assert!(before.elapsed() <= Duration::from_secs(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_says_whether_it_is_whole() {
+    let (cluster, _apps) = five_groups().await;
+    let admin = admin(&cluster).await;
+    let list = admin.list_groups(ListOptions::default()).await.unwrap();
+    assert_eq!(list.visibility, Visibility::All);
+    assert_eq!(seen(&cluster, ApiKey::DescribeCluster).len(), 1, "one broker is enough");
+    const DESCRIBE: i32 = 1 << 8;
+    for (operations, visibility) in [
+        (DESCRIBE, Visibility::All),
+        (!DESCRIBE & i32::MAX, Visibility::OnlyDescribable),
+        (0, Visibility::OnlyDescribable),
+        (i32::MIN, Visibility::Unknown),
+    ] {
+        cluster.control(ApiKey::DescribeCluster, 1, move |_| Verdict::Garbage(may(operations)));
+        let list = admin.list_groups(ListOptions::default()).await.unwrap();
+        assert_eq!((list.visibility, list.groups.len()), (visibility, 5), "{operations:b}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broker_that_does_not_say_whether_the_list_is_whole_still_lists() {
+    let (cluster, _apps) = five_groups().await;
+    let admin = admin(&cluster).await;
+    for verdict in [
+        Verdict::Close,
+        Verdict::Error(ErrorCode::UnknownServerError),
+        Verdict::Garbage(Bytes::from_static(b"\0")),
+        Verdict::Hold,
+    ] {
+        let said = verdict.clone();
+        cluster.control(ApiKey::DescribeCluster, 1, move |_| said.clone());
+        let list = admin.list_groups(ListOptions::default()).await.unwrap();
+        assert_eq!((list.groups.len(), list.failed.len()), (5, 0), "{verdict:?}");
+        assert_eq!(list.visibility, Visibility::Unknown, "{verdict:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_broker_that_lists_its_groups_says_whether_the_list_is_whole() {
+    let (cluster, _apps) = five_groups().await;
+    let admin = admin(&cluster).await;
+    cluster.control(ApiKey::ListGroups, 3, |seen| match seen.node {
+        NodeId(2) => Verdict::Delay(Duration::from_secs(1)),
+        _ => Verdict::Close,
+    });
+    let list = admin.list_groups(ListOptions::default()).await.unwrap();
+    assert_eq!((list.failed.len(), list.visibility), (2, Visibility::All));
+    let asked = seen(&cluster, ApiKey::DescribeCluster);
+    assert_eq!(asked.iter().map(|seen| seen.node).collect::<Vec<_>>(), [NodeId(2)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_broker_is_not_asked_what_it_does_not_know_and_loses_no_connection() {
+    let cluster = start(FakeCluster::builder().max_version(ApiKey::DescribeCluster, -1));
+    let _apps = static_members(&cluster, ["a"]).await;
+    let admin = admin(&cluster).await;
+    for _ in 0..2 {
+        let list = admin.list_groups(ListOptions::default()).await.unwrap();
+        assert_eq!((list.visibility, list.groups.len()), (Visibility::Unknown, 1));
+    }
+    assert_eq!(seen(&cluster, ApiKey::DescribeCluster), []);
+    let listed = seen(&cluster, ApiKey::ListGroups);
+    assert_eq!(listed[0].connection, listed[1].connection);
 }
 
 #[tokio::test(start_paused = true)]

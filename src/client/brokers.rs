@@ -77,6 +77,25 @@ impl Brokers {
         }
     }
 
+    /// An answer as it is; but where the broker hung up without a word, its port is looked at for why. Cancel safe.
+    pub(super) async fn explained<T>(
+        &self,
+        broker: &Broker,
+        answer: Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let address = match broker {
+            Broker::Bootstrap(address) => Some(address.clone()),
+            Broker::Node(id) => self.cluster.borrow().node(*id).map(address),
+        };
+        match (answer, address) {
+            (Err(ClientError::Disconnected { broker, cause, sent }), Some(address)) => {
+                let cause = self.pool.explain(&address, cause).await;
+                Err(ClientError::Disconnected { broker, cause, sent })
+            }
+            (answer, _) => answer,
+        }
+    }
+
     /// Waits between repeated requests.
     pub(crate) fn retry_backoff(&self) -> Backoff {
         let (first, most) = self.backoff;

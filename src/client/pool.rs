@@ -13,7 +13,7 @@ use super::backoff::Backoff;
 use super::connection::{Connection, ConnectionOptions};
 use super::home::Home;
 use super::session::Authenticate;
-use super::{ClientError, ClientOptions, ConnectionError};
+use super::{ClientError, ClientOptions, ConnectionError, port};
 use crate::transport::{Address, Connect};
 use crate::types::NodeId;
 
@@ -230,8 +230,21 @@ impl Pool {
     async fn try_to_open(&self, address: &Address) -> Result<Connection, ConnectionError> {
         let PoolOptions { network, connection, runtime, .. } = &self.options;
         let deadline = Instant::now() + connection.setup_timeout;
-        let stream = network.connect(address, deadline).await?;
+        let stream = match network.connect(address, deadline).await {
+            Ok(stream) => stream,
+            Err(error) => return Err(self.explain(address, error.into()).await),
+        };
         Connection::open(stream, address.to_string().into(), connection, runtime, deadline).await
+    }
+
+    /// What happened; where the port hung up without a word, it is looked at. Cancel safe.
+    pub(super) async fn explain(
+        &self,
+        address: &Address,
+        happened: ConnectionError,
+    ) -> ConnectionError {
+        let explained = port::explain(&happened, address, &self.options).await;
+        explained.map_or(happened, ConnectionError::Connect)
     }
 
     /// Remembers how a try went.

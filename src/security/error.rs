@@ -91,6 +91,15 @@ pub enum SaslError {
         "has no SASL on this port: look at security.protocol (PLAINTEXT or SSL there?) and the port"
     )]
     NotHere,
+    /// The listener has SASL, and we are set to say nothing of who we are.
+    #[error(
+        "wants to know who we are, by {}: look at security.protocol (SASL_PLAINTEXT or SASL_SSL there?) and \
+         sasl.mechanism", .offered.join(", ")
+    )]
+    Wanted {
+        /// The mechanisms that it has.
+        offered: Vec<String>,
+    },
     /// The broker does not believe us.
     #[error("refuses our credentials ({mechanism}): {message}; look at {look}")]
     Refused {

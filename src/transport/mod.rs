@@ -37,6 +37,11 @@ pub(crate) trait Connect: Send + Sync + 'static {
         address: &Address,
         deadline: Instant,
     ) -> Result<Box<dyn Stream>, ConnectError>;
+
+    /// The same way without TLS, where it is TLS.
+    fn in_plain_text(&self) -> Option<&dyn Connect> {
+        None
+    }
 }
 
 /// The way to the brokers that `security` asks for. Reads its files.

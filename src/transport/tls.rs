@@ -72,6 +72,10 @@ impl Connect for TlsNetwork {
             Err(_) => Err(ConnectError::TimedOut),
         }
     }
+
+    fn in_plain_text(&self) -> Option<&dyn Connect> {
+        Some(&*self.below)
+    }
 }
 
 fn versions(

@@ -17,7 +17,6 @@ mod offset_delete;
 mod offset_fetch;
 #[cfg(any(test, feature = "sasl", feature = "test-util"))]
 mod sasl_authenticate;
-#[cfg(any(test, feature = "sasl", feature = "test-util"))]
 mod sasl_handshake;
 mod sync_group;
 
@@ -47,9 +46,10 @@ pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, 
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
 pub(crate) use offset_delete::OffsetDeleteRequest;
 pub(crate) use offset_fetch::OffsetFetchRequest;
-pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 #[cfg(any(test, feature = "sasl", feature = "test-util"))]
-pub(crate) use {sasl_authenticate::SaslAuthenticateRequest, sasl_handshake::SaslHandshakeRequest};
+pub(crate) use sasl_authenticate::SaslAuthenticateRequest;
+pub(crate) use sasl_handshake::SaslHandshakeRequest;
+pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 // What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {

@@ -23,6 +23,7 @@ use crate::consumer::hand_over::HandOver;
 use crate::consumer::raw;
 use crate::consumer::record::{Place, Record, Timestamp};
 use crate::error::Error;
+use crate::group::unknown_property;
 use crate::types::TopicPartition;
 
 /// How long it sleeps at the most. librdkafka rings when something can be read; now and then it is looked at anyway,
@@ -181,7 +182,7 @@ fn record(reading: &mut Reading, message: &BorrowedMessage<'_>) -> Option<Record
 fn misconfigured(error: KafkaError) -> Error {
     let problem = match error {
         KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, property, _) => {
-            format!("`{property}` is neither this crate's nor librdkafka's")
+            format!("{} is neither this crate's nor librdkafka's", unknown_property(&property))
         }
         // Its own text repeats the value, which may be a secret.
         KafkaError::ClientConfig(_, problem, property, _) => format!("`{property}`: {problem}"),

@@ -146,6 +146,19 @@ async fn what_cannot_be_known_of_a_group_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_members_have_though_nobody_subscribes_to_it_is_said() {
+    let cluster = cluster();
+    let nothing = b"\0\x01\0\0\0\0\xff\xff\xff\xff\0\0\0\0";
+    let assigned = b"\0\x01\0\0\0\x01\0\x06orders\0\0\0\x02\0\0\0\0\0\0\0\x01\xff\xff\xff\xff";
+    let answer = described("consumer", "range", vec![wrote("java", nothing, assigned)]);
+    cluster.control(ApiKey::DescribeGroups, 1, move |_| Verdict::Garbage(answer.clone()));
+    let said = plan(&cluster, &[]).await;
+    let (head, _table) = said.out.split_once("\n\n").unwrap();
+    assert!(head.ends_with("\nnobody subscribes to what members have: orders 0-1"), "{head}");
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_that_has_no_members_of_its_own_is_not_planned_for() {
     let cluster = cluster();
     let app = App::start(member(&cluster).leave_policy(LeavePolicy::Leave)).await;

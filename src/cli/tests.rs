@@ -88,6 +88,7 @@ fn help_is_given_for_the_asking() {
 fn what_is_not_understood_is_said_and_nothing_is_done() {
     for (args, message) in [
         (&["eat"][..], "no command \"eat\"; try `kafka-group help`"),
+        (&["help", "eat"], "no command \"eat\"; try `kafka-group help`"),
         (&["--eat"], "invalid option '--eat'"),
         (&["plan"], "no file to plan"),
         (&["plan", "--eat", "f"], "invalid option '--eat'"),

@@ -105,6 +105,15 @@ impl Offsets {
         }
     }
 
+    /// Why no partition is meant, where none is.
+    pub(super) fn nothing(&self) -> &'static str {
+        match (self.from_file, self.names_topics) {
+            (true, true) => "what `--topic` names is not in the file",
+            (true, false) => "the file names no partition",
+            _ => "nothing is committed",
+        }
+    }
+
     /// Where to.
     pub(super) fn to(&self) -> Option<ResetTo> {
         self.to.first().cloned()

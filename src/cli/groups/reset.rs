@@ -74,15 +74,16 @@ pub(super) async fn run(
     let Some(to) = wishes.to() else { return Ok(Outcome::Failed) };
     let how = OffsetResetOptions::default().create_group(wishes.create);
     let plan = admin.plan_offset_reset(group.as_str(), wishes.selection.clone(), to, how).await?;
-    if plan.partitions.is_empty() {
-        console.complain(format_args!("there is nothing to reset: nothing is committed\n"));
+    let nothing = plan.partitions.is_empty().then(|| wishes.nothing());
+    if let Some(why) = nothing {
+        console.complain(format_args!("there is nothing to reset: {why}\n"));
     }
     if !wishes.execute {
         return Ok(planned(&plan, options, console));
     }
     let done = admin.reset_offsets(&plan).await?;
     say(&plan, Some(&done), options.format, console);
-    Ok(match done.iter().all(|(_, became)| became.is_ok()) {
+    Ok(match nothing.is_none() && done.iter().all(|(_, became)| became.is_ok()) {
         true => Outcome::Done,
         false => Outcome::Failed,
     })
@@ -107,7 +108,8 @@ fn planned(plan: &OffsetResetPlan, options: &Options, console: &mut Console<'_>)
             }
         }
     }
-    let all = plan.partitions.iter().all(|reset| reset.to.is_ok());
+    let resets = &plan.partitions;
+    let all = !resets.is_empty() && resets.iter().all(|reset| reset.to.is_ok());
     if plan.members.is_empty() {
         return if all { Outcome::Done } else { Outcome::Failed };
     }

@@ -249,7 +249,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// The group does not exist, or the coordinator cannot be asked.
+    /// The group does not exist, is one of shares (KIP-932), whose records are acknowledged one by one
+    /// ([`AdminError::NotClassic`]), or the coordinator cannot be asked.
     pub async fn lag(&self, group: impl Into<String>) -> Result<GroupLag, AdminError> {
         let (client, group) = (self.client.clone(), checked(group.into())?);
         self.run(async move { lag::lag(&client, &group, client.api_deadline()).await }).await

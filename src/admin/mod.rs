@@ -386,8 +386,12 @@ impl<T> Drop for Running<T> {
 
 /// The name of a group, if it can be one.
 fn checked(group: String) -> Result<String, AdminError> {
-    match group.is_empty() {
-        true => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
-        false => Ok(group),
+    match group.len() {
+        0 => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
+        // Brokers hang up on a longer one without a word.
+        32_768.. => {
+            Err(AdminError::Invalid("the name of a group is longer than 32767 bytes".to_owned()))
+        }
+        _ => Ok(group),
     }
 }

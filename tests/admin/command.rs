@@ -12,7 +12,7 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{NodeId, TopicPartition};
 use kafka_group::{ApiKey, LeavePolicy};
 
-use crate::answers::{described, wrote};
+use crate::answers::{described, listed_as, wrote};
 use crate::harness::{App, GROUP, admin, member, plain, seen, static_members};
 
 /// What the command said, and its code.
@@ -366,4 +366,34 @@ async fn an_administrator_in_a_runtime_with_threads_is_served_by_the_clients_own
     assert_eq!(admin.list_groups(ListOptions::default()).await.unwrap().groups.len(), 1);
     let entries = [MemberKey::instance_id("nobody")];
     assert_eq!(admin.remove_members(GROUP, entries, Default::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_cannot_be_described_is_deleted_after_a_yes() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster)).await;
+    let offsets = [0, 1].map(|number| (TopicPartition::new("orders", number), 7.into()));
+    app.handle.commit(offsets.into()).await.unwrap();
+    app.close().await;
+    let args = ["delete", "--group", GROUP];
+    let pretend = |name: &'static str| {
+        cluster.control(ApiKey::DescribeGroups, 1, |_| Verdict::Error(ErrorCode::GroupIdNotFound));
+        cluster.control(ApiKey::ListGroups, 1, move |_| Verdict::Garbage(listed_as(name)));
+    };
+    for (name, members) in [("streams", "        -        2"), ("share", "        -        -")] {
+        pretend(name);
+        let said = answering(&cluster, &args, "n\n").await;
+        let there = format!(
+            "To be deleted:\nGROUP     STATE  MEMBERS  OFFSETS\nindexers  -    {members}\nWhat they"
+        );
+        assert!(said.err.starts_with(&there), "{}", said.err);
+        assert_eq!(said.code, 1);
+    }
+    pretend("share");
+    let said = run(&cluster, &[&args[..], &["--dry-run", "--format", "json"]].concat()).await;
+    let line = "{\"group\":\"indexers\",\"state\":null,\"members\":null,\"offsets\":null}\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (line, "", 0));
+    pretend("share");
+    let said = answering(&cluster, &args, "y\n").await;
+    assert_eq!((said.out.as_str(), said.code), ("GROUP     OUTCOME\nindexers  deleted\n", 0));
 }

@@ -155,6 +155,9 @@ async fn the_lag_of_groups_is_told() {
     let cluster = cluster();
     let pods = pods(&cluster).await;
     cluster.set_end_offset("orders", 100);
+    let said = run(&cluster, &["lag", "--group", GROUP, "--format", "json"]).await;
+    let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(line["lag"], serde_json::Value::Null, "nothing is committed, which is not no lag");
     let position = (TopicPartition::new("orders", 1), 30.into());
     pods[0].handle.commit([position].into()).await.unwrap();
     check("lag.txt", &run(&cluster, &["lag", "--group", GROUP]).await);

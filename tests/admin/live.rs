@@ -1,5 +1,6 @@
 //! The command `kafka-group` on groups that live: plans for them, and what is seen of them over time.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -264,6 +265,28 @@ async fn whoever_interrupts_is_heard_at_any_time() {
         signal(&watching, "INT");
         assert_eq!(end(watching).await, Some(0));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_reads_no_more_ends_it_though_nothing_changes() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+    command.args(["watch", "--bootstrap-server", &servers(&cluster), "--group", GROUP]);
+    let mut watching = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(watching.stdout.take().unwrap());
+    // What there is to say of it, after which there is nothing.
+    for _ in 0..3 {
+        reader.read_line(&mut String::new()).unwrap();
+    }
+    drop(reader);
+    let mut code = None;
+    eventually("an end", || {
+        code = watching.try_wait().unwrap();
+        code.is_some()
+    })
+    .await;
+    assert_eq!(code.and_then(|code| code.code()), Some(141));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,7 +52,7 @@ pub use describe::{
 pub use error::AdminError;
 pub use kind::{GroupState, GroupType};
 pub use lag::{GroupLag, PartitionLag};
-pub use list::{GroupList, GroupListing, ListOptions};
+pub use list::{GroupList, GroupListing, ListOptions, Visibility};
 pub use offsets::{
     Adjusted, OffsetReset, OffsetResetOptions, OffsetResetPlan, OffsetSelection, ResetTo,
     Unresettable,
@@ -130,8 +130,9 @@ impl Admin {
 
     /// The groups of the cluster, of all types. Every broker is asked for those that it coordinates.
     ///
-    /// A broker that does not tell is named beside the groups of the others. The trap: groups that this user may not
-    /// DESCRIBE are missing without a word, as brokers tell nothing of them.
+    /// A broker that does not tell is named beside the groups of the others. The trap: to a user without DESCRIBE on the
+    /// cluster, brokers name those groups alone on which it has DESCRIBE, and there is no error.
+    /// [`GroupList::visibility`] says whether that is so.
     ///
     /// # Errors
     ///

@@ -88,6 +88,7 @@ impl ConsumerBuilder {
             known: Known::new(plane.selection, &handle.cluster()),
             interval: plane.auto_commit_interval,
             close_timeout: plane.close_timeout,
+            session_timeout: plane.session_timeout,
         });
         let task = handle.client().spawn(task.run());
         Ok(Consumer {

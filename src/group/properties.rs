@@ -86,6 +86,7 @@ pub const PROPERTIES: &[Property] = &[
     refused("interceptor.classes", JAVAS),
     refused("internal.leave.group.on.close", "`leave_policy` says whether closing leaves"),
     refused("key.deserializer", BYTES),
+    refused("metadata.broker.list", "is librdkafka's second name of `bootstrap.servers`: use that"),
     refused("max.poll.records", "records are received one by one: leave it out"),
     refused("metric.reporters", JAVAS),
     refused("metrics.num.samples", JAVAS),

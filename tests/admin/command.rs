@@ -12,7 +12,7 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{NodeId, TopicPartition};
 use kafka_group::{ApiKey, LeavePolicy};
 
-use crate::answers::{described, listed_as, wrote};
+use crate::answers::{described, listed_as, may, wrote};
 use crate::harness::{App, GROUP, admin, member, plain, seen, static_members};
 
 /// What the command said, and its code.
@@ -109,6 +109,31 @@ async fn groups_are_listed() {
     check("list.json", &run(&cluster, &["list", "--format", "json"]).await);
     check("list.empty.txt", &run(&cluster, &["list", "--state", "empty"]).await);
     check("list.none.txt", &run(&cluster, &["list", "--type", "consumer,share"]).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_may_not_be_whole_says_so_and_one_that_shows_nothing_fails() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let words = "only groups that this user may DESCRIBE are listed: it has no DESCRIBE on the cluster (kafka-acls --add \
+                 --allow-principal USER --operation Describe --cluster)\n";
+    for (args, code) in [
+        (&["list"][..], 0),
+        (&["list", "--format", "json"], 0),
+        (&["list", "--state", "dead"], 3),
+        (&["list", "--type", "share", "--format", "json"], 3),
+    ] {
+        cluster.control(ApiKey::DescribeCluster, 1, |_| Verdict::Garbage(may(0)));
+        let said = run(&cluster, args).await;
+        assert_eq!((said.err.as_str(), said.code), (words, code), "{args:?}");
+        assert_eq!(said.out.contains(GROUP), code == 0, "{args:?}: {}", said.out);
+        let told = said.out.contains("\"visibility\":\"only_describable\"");
+        assert_eq!(told, args.contains(&"json"), "{args:?}: {}", said.out);
+    }
+    cluster.control(ApiKey::DescribeCluster, 1, |_| Verdict::Garbage(may(i32::MIN)));
+    let said = run(&cluster, &["list", "--type", "share", "--format", "json"]).await;
+    let line = "{\"groups\":[],\"failed\":[],\"visibility\":\"unknown\"}\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (line, "", 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

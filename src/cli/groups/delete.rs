@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::options::Options;
+use super::show::NOTHING;
 use super::{Outcome, failure, one_line, told, worse};
 use crate::admin::{Admin, AdminError, GroupDescription, GroupType};
 use crate::cli::arguments::{Format, json};
@@ -198,7 +199,7 @@ pub(super) async fn offsets(
         committed.into_iter().map(|(partition, committed)| (partition, committed.offset)).collect();
     if planned.is_empty() {
         admin.describe_group(group.as_str()).await?;
-        console.complain(format_args!("there is nothing to forget: nothing is committed\n"));
+        console.complain(format_args!("there is nothing to forget: {NOTHING}\n"));
         return Ok(Outcome::Failed);
     }
     if options.dry_run {
@@ -217,10 +218,12 @@ pub(super) async fn offsets(
     let named = planned.iter().map(|(partition, _)| partition.clone());
     let deleted = admin.delete_offsets(group.as_str(), named).await?;
     say(group, &planned, Some(&deleted), options.format, console);
-    Ok(match deleted.iter().all(|(_, deleted)| deleted.is_ok()) {
-        true => Outcome::Done,
-        false => Outcome::Failed,
-    })
+    let outcomes = deleted.iter().map(|(_, deleted)| match deleted {
+        Ok(()) => Outcome::Done,
+        Err(ErrorCode::TopicAuthorizationFailed) => Outcome::OutOfReach,
+        Err(_) => Outcome::Failed,
+    });
+    Ok(outcomes.fold(Outcome::Done, worse))
 }
 
 /// What became of partitions, in their order.
@@ -266,6 +269,9 @@ fn table(planned: &[(TopicPartition, i64)], deleted: Option<&Deleted>) -> Table 
             Some(Ok(())) => "forgotten".to_owned(),
             Some(Err(ErrorCode::GroupSubscribedToTopic)) => {
                 "kept: members subscribe to it".to_owned()
+            }
+            Some(Err(ErrorCode::TopicAuthorizationFailed)) => {
+                "kept: READ on the topic is needed".to_owned()
             }
             Some(Err(code)) => format!("kept: {code}"),
             None => String::new(),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::show::NOTHING;
 use super::{csv, times};
 use crate::admin::{OffsetSelection, ResetTo};
 use crate::cli::UsageError;
@@ -110,7 +111,7 @@ impl Offsets {
         match (self.from_file, self.names_topics) {
             (true, true) => "what `--topic` names is not in the file",
             (true, false) => "the file names no partition",
-            _ => "nothing is committed",
+            _ => NOTHING,
         }
     }
 

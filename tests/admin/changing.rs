@@ -9,6 +9,7 @@ use kafka_group::{ApiKey, LeavePolicy};
 use crate::answers::{described_consumers, listed_as};
 use crate::command::{Said, answering, check, cluster, pods, run, start};
 use crate::harness::{App, GROUP, eventually, member, seen};
+use crate::live::TestFile;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_of_the_new_protocol_is_described() {
@@ -124,6 +125,32 @@ async fn what_is_exported_is_read_again() {
     let wrong = format!("{path}:1: not topic,partition,offset\n");
     assert_eq!((said.err, said.code), (wrong, 2));
     std::fs::remove_file(&file).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reset_of_nothing_says_why_and_is_not_done() {
+    let cluster = behind().await;
+    let empty = TestFile::new("empty", "");
+    let one = TestFile::new("one", "orders,0,5\n");
+    for (args, why) in [
+        (&["--from-file", empty.path()][..], "the file names no partition"),
+        (
+            &["--from-file", one.path(), "--topic", "odrers"],
+            "what `--topic` names is not in the file",
+        ),
+        (
+            &["--group", "new", "--create", "--all-topics", "--to-latest"],
+            "nothing is committed for topics that this user may DESCRIBE",
+        ),
+    ] {
+        let group = if args.contains(&"--group") { &[][..] } else { &["--group", GROUP] };
+        for execute in [&["--dry-run"][..], &["--execute"]] {
+            let said = run(&cluster, &[&["reset-offsets"], group, args, execute].concat()).await;
+            let nothing = format!("there is nothing to reset: {why}\n");
+            assert_eq!((said.err, said.code), (nothing, 1), "{args:?} {execute:?}");
+        }
+    }
+    assert_eq!(committed(&cluster), [30, 50]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::show::NOTHING;
-use super::{Outcome, described, failure, one_line, worse};
-use crate::admin::{Admin, AdminError, GroupDescription};
+use super::{Outcome, failure, one_line, told, worse};
+use crate::admin::{Admin, AdminError, GroupDescription, GroupType};
 use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
@@ -50,11 +50,12 @@ struct Group<'a> {
     error: Option<String>,
 }
 
+/// What is there of a group; null where that is not told.
 #[derive(Serialize)]
-struct There<'a> {
-    group: &'a str,
-    state: &'a str,
-    members: usize,
+struct There {
+    group: String,
+    state: Option<String>,
+    members: Option<usize>,
     offsets: Option<usize>,
 }
 
@@ -122,21 +123,20 @@ fn deleted_table(deleted: &[(String, Result<(), AdminError>)]) -> Table {
 
 /// Says what is there to be deleted, where the question goes; how many groups that is, and whether all were found.
 async fn look(admin: &Admin, options: &Options, console: &mut Console<'_>) -> (usize, Outcome) {
-    let (found, mut outcome) = described(admin, options, console).await;
-    let mut rows = Vec::with_capacity(found.len());
-    for group in &found {
-        let committed = admin.committed(group.group_id.as_str()).await;
-        rows.push((group, committed.ok().map(|committed| committed.len())));
-        if !group.members.is_empty() {
-            outcome = worse(outcome, Outcome::Failed);
+    let (mut rows, mut outcome) = (Vec::new(), Outcome::Done);
+    for (group, described) in admin.describe_groups(options.groups.iter().cloned()).await {
+        match found(admin, group, described).await {
+            Ok(there) => rows.push(there),
+            Err(error) => outcome = worse(outcome, told(console, &error)),
         }
+    }
+    if rows.iter().any(|there| there.members.is_some_and(|members| members > 0)) {
+        outcome = worse(outcome, Outcome::Failed);
     }
     match (options.dry_run, options.format) {
         (true, Format::Json) => {
-            for (group, offsets) in rows {
-                let (state, members) = (group.state.as_str(), group.members.len());
-                let there = There { group: &group.group_id, state, members, offsets };
-                console.say(format_args!("{}", json(&there)));
+            for there in &rows {
+                console.say(format_args!("{}", json(there)));
             }
         }
         (true, Format::Table) => {
@@ -145,22 +145,42 @@ async fn look(admin: &Admin, options: &Options, console: &mut Console<'_>) -> (u
         (false, _) if rows.is_empty() => {}
         (false, _) => console.complain(format_args!("To be deleted:\n{}", there(&rows))),
     }
-    (found.len(), outcome)
+    (rows.len(), outcome)
 }
 
-fn there(rows: &[(&GroupDescription, Option<usize>)]) -> Table {
+/// A group that cannot be described is there all the same, and can be deleted.
+async fn found(
+    admin: &Admin,
+    group: String,
+    described: Result<GroupDescription, AdminError>,
+) -> Result<There, AdminError> {
+    let (state, members) = match described {
+        Ok(group) => (Some(group.state.to_string()), Some(group.members.len())),
+        Err(AdminError::NotClassic { group_type: GroupType::Share, .. }) => {
+            return Ok(There { group, state: None, members: None, offsets: None });
+        }
+        Err(AdminError::NotClassic { .. }) => (None, None),
+        Err(error) => return Err(error),
+    };
+    let committed = admin.committed(group.as_str()).await;
+    Ok(There { group, state, members, offsets: committed.ok().map(|committed| committed.len()) })
+}
+
+fn there(rows: &[There]) -> Table {
     let mut table = Table::new(&[
         ("GROUP", Align::Left),
         ("STATE", Align::Left),
         ("MEMBERS", Align::Right),
         ("OFFSETS", Align::Right),
     ]);
-    for (group, offsets) in rows {
+    for There { group, state, members, offsets } in rows {
+        let number =
+            |number: &Option<usize>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
         table.row(vec![
-            printable(&group.group_id),
-            printable(group.state.as_str()),
-            group.members.len().to_string(),
-            offsets.map_or_else(|| "-".to_owned(), |count| count.to_string()),
+            printable(group),
+            state.as_deref().map_or_else(|| "-".to_owned(), printable),
+            number(members),
+            number(offsets),
         ]);
     }
     table

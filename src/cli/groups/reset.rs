@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::options::Options;
-use super::show::{NOTHING, cell};
+use super::show::cell;
 use super::{Outcome, csv, told, worse};
 use crate::admin::{
     Admin, AdminError, OffsetReset, OffsetResetOptions, OffsetResetPlan, Unresettable,
@@ -75,7 +75,8 @@ pub(super) async fn run(
     let how = OffsetResetOptions::default().create_group(wishes.create);
     let plan = admin.plan_offset_reset(group.as_str(), wishes.selection.clone(), to, how).await?;
     if plan.partitions.is_empty() {
-        console.complain(format_args!("there is nothing to reset: {NOTHING}\n"));
+        let why = wishes.nothing();
+        console.complain(format_args!("there is nothing to reset: {why}\n"));
     }
     if !wishes.execute {
         return Ok(planned(&plan, options, console));
@@ -85,7 +86,12 @@ pub(super) async fn run(
     Ok(outcome(done.iter().map(|(_, became)| *became)))
 }
 
+/// That nothing was reset is not what was asked for.
 fn outcome(became: impl Iterator<Item = Result<i64, Unresettable>>) -> Outcome {
+    let mut became = became.peekable();
+    if became.peek().is_none() {
+        return Outcome::Failed;
+    }
     let outcomes = became.map(|became| match became {
         Ok(_) => Outcome::Done,
         Err(Unresettable::NotAuthorized { .. }) => Outcome::OutOfReach,

@@ -402,7 +402,10 @@ fn what_makes_no_sense_is_said_and_nobody_is_asked() {
             "offsets are deleted in one group at a time",
         ),
         (&["delete"], "no `--group` is named"),
-        (&[&remove[..], &["--instance-id-pattern", "("]].concat(), "instance id pattern: regex"),
+        (
+            &[&remove[..], &["--instance-id-pattern", "("]].concat(),
+            "instance id pattern \"(\": unclosed group",
+        ),
         (&[&remove[..], &["--observe", "x"]].concat(), "`--observe` takes 0 to 3600 seconds"),
         (
             &[&remove[..], &["--client-id", "c", "--all"]].concat(),

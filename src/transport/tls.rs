@@ -294,6 +294,34 @@ mod tests {
         );
     }
 
+    /// As a properties file has it, whose lines go on behind backslashes.
+    #[test]
+    fn pem_in_one_line_is_read_as_kafka_reads_it() {
+        let certificate =
+            |base64| format!("-----BEGIN CERTIFICATE-----{base64}-----END CERTIFICATE-----");
+        for text in [
+            certificate(" AAAA BBBB ") + &certificate(" CCCC "),
+            certificate("AAAABBBB") + " " + &certificate("CCCC"),
+            certificate("\nAAAA\nBBBB\n") + "\n" + &certificate(" CCCC "),
+        ] {
+            let found = certificates(&Pem::text("ssl.ca.pem", text.clone())).expect(&text);
+            let expected = [&[0, 0, 0, 4, 16, 65][..], &[8, 32, 130]];
+            assert_eq!(
+                found.iter().map(|found| &found[..]).collect::<Vec<_>>(),
+                expected,
+                "{text}"
+            );
+        }
+        let identity = Identity {
+            certificates: Pem::text("ssl.certificate.pem", certificate(" AAAA ")),
+            key: Pem::text(
+                "ssl.key.pem",
+                "-----BEGIN PRIVATE KEY----- AAAA -----END PRIVATE KEY-----",
+            ),
+        };
+        assert!(read_identity(&identity).is_ok());
+    }
+
     #[test]
     fn an_encrypted_key_is_refused_with_a_way_out() {
         const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";

@@ -58,6 +58,12 @@ pub enum TlsError {
          (Kafka: ssl.keystore.location)"
     )]
     ClientCertificate(Arc<str>),
+    /// The broker has none of our versions of TLS, or none of our cipher suites.
+    #[error(
+        "has no version or cipher suite of TLS in common with us ({0}): look at its ssl.enabled.protocols, which needs \
+         TLSv1.2 or TLSv1.3, and its ssl.cipher.suites"
+    )]
+    NothingInCommon(Arc<str>),
     /// What answered does not speak TLS.
     #[error(
         "does not speak TLS on this port: look at security.protocol (PLAINTEXT or SASL_PLAINTEXT there?) and the port"

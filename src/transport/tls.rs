@@ -226,9 +226,13 @@ fn of_handshake(error: &io::Error, host: &Arc<str>) -> TlsError {
     }
 }
 
-/// What TLS says of a stream that has ended after the handshake: the broker looks at our certificate only then.
+/// What TLS says of a stream that has ended after the handshake: the broker looks at our certificate only then. Who came as
+/// far as that speaks TLS, whatever was read from it later.
 pub(super) fn of_stream(error: &io::Error) -> Option<TlsError> {
-    inner(error).map(|inner| said(inner, &Arc::from("")))
+    inner(error).map(|inner| match said(inner, &Arc::from("")) {
+        TlsError::NotTls => TlsError::Other(inner.to_string().into()),
+        said => said,
+    })
 }
 
 fn inner(error: &io::Error) -> Option<&RustlsError> {

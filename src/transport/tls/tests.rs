@@ -79,6 +79,14 @@ fn what_tls_says_is_told_apart() {
     assert_eq!(of_handshake(&hung_up, &host), TlsError::Closed);
 }
 
+#[test]
+fn bytes_that_are_broken_on_the_way_do_not_mean_that_the_broker_has_no_tls() {
+    let broken = RustlsError::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
+    let error = of_stream(&io::Error::new(io::ErrorKind::InvalidData, broken));
+    assert!(matches!(error, Some(TlsError::Other(_))), "{error:?}");
+    assert!(!error.unwrap().is_permanent());
+}
+
 /// Why a certificate that is trusted, as no other is, is not taken for this host's. It is good for a hundred years.
 fn why_not(certificate: &str, host: &str) -> TlsError {
     let provider = Arc::new(ring::default_provider());

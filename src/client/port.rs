@@ -42,7 +42,7 @@ pub(super) async fn explain(
     }
 }
 
-/// As far as ApiVersions.
+/// As far as ApiVersions. Nothing is said of who we are: whoever listens may be nobody that we trust.
 async fn connection(
     network: &dyn Connect,
     address: &Address,
@@ -50,7 +50,8 @@ async fn connection(
     deadline: Instant,
 ) -> Option<Connection> {
     let stream = network.connect(address, deadline).await.ok()?;
-    let options = ConnectionOptions { login: None, ..pool.connection.clone() };
+    let options =
+        ConnectionOptions { login: None, client_id: "".into(), ..pool.connection.clone() };
     let peer = address.to_string().into();
     Connection::open(stream, peer, &options, &pool.runtime, deadline).await.ok()
 }

@@ -88,6 +88,7 @@ impl ConsumerBuilder {
             known: Known::new(plane.selection, &handle.cluster()),
             interval: plane.auto_commit_interval,
             close_timeout: plane.close_timeout,
+            session_timeout: plane.session_timeout,
         });
         let task = handle.client().spawn(task.run());
         Ok(Consumer {
@@ -313,7 +314,10 @@ mod tests {
     #[tokio::test]
     async fn a_property_that_nobody_knows_is_an_option_that_is_wrong() {
         let said = refused("sesion.timeout.ms", "7000").await;
-        assert_eq!(said, "property: `sesion.timeout.ms` is neither this crate's nor librdkafka's");
+        assert_eq!(
+            said,
+            "property: `sesion.timeout.ms` (is `session.timeout.ms` meant?) is neither this crate's nor librdkafka's"
+        );
     }
 
     #[tokio::test]

@@ -32,6 +32,7 @@ pub(crate) struct DataPlane {
     pub(crate) auto_commit_interval: Duration,
     pub(crate) auto_offset_reset: String,
     pub(crate) close_timeout: Duration,
+    pub(crate) session_timeout: Duration,
     pub(crate) selection: Selection,
 }
 
@@ -54,6 +55,7 @@ impl GroupMemberBuilder {
             auto_commit_interval: options.auto_commit_interval,
             auto_offset_reset: options.auto_offset_reset,
             close_timeout: options.close_timeout,
+            session_timeout: options.session_timeout,
             selection: self.selection()?,
         })
     }

@@ -51,6 +51,9 @@ pub enum Event {
     /// A broker does not let us in any more, or we do not trust it: a password that was changed, a certificate that has
     /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
     /// [`Error::Authentication`](crate::Error::Authentication).
+    ///
+    /// A `Consumer` says it of rdkafka's connections, too, once for each broker while it lasts: rdkafka reads from
+    /// brokers that the membership has no need of.
     Denied(Arc<str>),
     /// An event that was there was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins
     /// again now.

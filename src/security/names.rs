@@ -1,6 +1,7 @@
 //! The properties of security, in Kafka's and in librdkafka's words: which are read, and what to do instead of the rest.
 
 use super::InvalidSecurity;
+use crate::types::nearest;
 
 /// The properties that [`Security::from_properties`](super::Security::from_properties) reads.
 ///
@@ -120,35 +121,9 @@ fn unknown(name: &str) -> InvalidSecurity {
         lower if lower.starts_with("security.") => "security.*",
         _ => "ssl.*",
     };
-    let why = match nearest(&lower) {
+    let why = match nearest(&lower, PROPERTIES.iter().copied()) {
         Some(near) => format!("has no `{name}`: is `{near}` meant?"),
         None => format!("has no `{name}`"),
     };
     InvalidSecurity::new(family, why)
-}
-
-/// The known name that the fewest changes lead to, if they are few.
-fn nearest(name: &str) -> Option<&'static str> {
-    let distances = PROPERTIES.iter().map(|known| (distance(name, known), *known));
-    let (distance, nearest) = distances.min()?;
-    (distance <= 3).then_some(nearest)
-}
-
-/// Levenshtein's.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut corner = i;
-        let mut left = i + 1;
-        for (cell, y) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let above = *cell;
-            left = (corner + usize::from(x != y)).min(above + 1).min(left + 1);
-            corner = above;
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! I/O. A byte stream to one broker, over TCP alone or with TLS.
 //!
-//! What comes after, frames, requests and who we say that we are, is `client`'s. Both are written against [`Stream`], so tests put one end of
-//! a pipe where a socket would be.
+//! What comes after, frames, requests and who we say that we are, is `client`'s. Both are written against [`Stream`], so
+//! tests put one end of a pipe where a socket would be.
 
 mod address;
 mod tcp;

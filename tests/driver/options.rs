@@ -266,7 +266,8 @@ async fn a_topic_that_does_not_exist_is_said_once_and_waited_for() {
     assigned(&mut ann, 6).await;
 }
 
-async fn unreachable(servers: String) -> String {
+/// Why nobody joins there.
+async fn refused(servers: String) -> Error {
     let builder = GroupMember::builder()
         .bootstrap_servers(servers)
         .group_id("indexers")
@@ -277,8 +278,12 @@ async fn unreachable(servers: String) -> String {
     let began = Instant::now();
     let outcome = soon(builder.join()).await;
     assert!(began.elapsed() <= ms(3500), "{:?}", began.elapsed());
-    match outcome {
-        Err(Error::Unreachable(problem) | Error::NoCoordinator { problem, .. }) => problem,
+    outcome.expect_err("nobody joins there")
+}
+
+async fn unreachable(servers: String) -> String {
+    match refused(servers).await {
+        Error::Unreachable(problem) | Error::NoCoordinator { problem, .. } => problem,
         other => panic!("{other:?}"),
     }
 }
@@ -308,8 +313,8 @@ async fn speaks(bytes: &'static [u8]) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_port_that_speaks_something_else_is_said_so() {
-    let tls_alert = [0x15, 3, 3, 0, 2, 2, 70];
-    let problem = unreachable(speaks(Box::leak(Box::new(tls_alert))).await).await;
+    let error = refused(speaks(b"\x15\x03\x03\x00\x02\x02\x46").await).await;
+    let Error::Authentication(problem) = error else { panic!("{error:?}") };
     assert!(problem.contains("TLS"), "{problem}");
     let problem = unreachable(speaks(b"HTTP/1.1 400 Bad Request\r\n\r\n").await).await;
     assert!(problem.contains("HTTP"), "{problem}");

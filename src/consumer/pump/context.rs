@@ -1,6 +1,7 @@
 //! What librdkafka says beside records.
 
 use std::error::Error;
+use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rdkafka::client::OAuthToken;
@@ -12,11 +13,26 @@ use tracing::{debug, error, info, warn};
 
 use crate::client::TokenBridge;
 
+use super::denial::Denial;
+
 /// Sends librdkafka's log the way of ours, and gives it our tokens.
 #[derive(Debug)]
 pub(super) struct Context {
     /// Where OAUTHBEARER's tokens come from, where it is spoken.
-    pub(super) tokens: Option<TokenBridge>,
+    tokens: Option<TokenBridge>,
+    /// What was logged last of a broker that is not trusted, or does not trust us. The error that follows has no text.
+    denial: Mutex<Option<Denial>>,
+}
+
+impl Context {
+    pub(super) fn new(tokens: Option<TokenBridge>) -> Self {
+        Self { tokens, denial: Mutex::default() }
+    }
+
+    /// What was logged last of a denial.
+    pub(super) fn denial(&self) -> Option<Denial> {
+        self.denial.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl ClientContext for Context {
@@ -35,6 +51,9 @@ impl ClientContext for Context {
     }
 
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        if let Some(denial) = Denial::logged(facility, message) {
+            *self.denial.lock().unwrap_or_else(PoisonError::into_inner) = Some(denial);
+        }
         match level {
             RDKafkaLogLevel::Emerg
             | RDKafkaLogLevel::Alert
@@ -67,6 +86,8 @@ impl ConsumerContext for Context {}
 pub(super) enum Weight {
     /// librdkafka deals with it by itself, or our own connections say it better.
     Passing,
+    /// A broker is not trusted, or does not trust us. librdkafka tries again.
+    Denied,
     /// Worth telling, and no reason to end: a topic that may not be read, an offset out of range.
     Trouble,
     /// librdkafka reads nothing any more.
@@ -92,11 +113,8 @@ pub(super) fn weigh(error: &KafkaError) -> Weight {
             | Code::NotCoordinator
             | Code::GroupAuthorizationFailed
             | Code::NotLeaderForPartition
-            | Code::LeaderNotAvailable
-            // Said at each try, without the cause; it is in librdkafka's log, and the membership meets the same.
-            | Code::Authentication
-            | Code::SSL
-            | Code::SaslAuthenticationFailed => Weight::Passing,
+            | Code::LeaderNotAvailable => Weight::Passing,
+            Code::Authentication | Code::SSL | Code::SaslAuthenticationFailed => Weight::Denied,
             _ => Weight::Trouble,
         },
         _ => Weight::Trouble,

@@ -4,6 +4,7 @@
 //! the real `group.id`, since librdkafka assigns nothing without one, and the real one has its permissions already.
 
 mod context;
+mod denial;
 mod plan;
 mod reading;
 mod signal;
@@ -16,9 +17,10 @@ use std::sync::Arc;
 use std::thread::Builder;
 
 use rdkafka::ClientConfig;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+pub(super) use self::denial::Denial;
 use self::plan::Plan;
 pub(super) use self::reading::Start;
 pub(super) use self::signal::Signal;
@@ -34,8 +36,21 @@ pub(super) struct Pump {
     plan: Arc<Plan>,
     signal: Arc<Signal>,
     failed: oneshot::Receiver<Error>,
+    denied: mpsc::Receiver<Denial>,
     ended: oneshot::Receiver<()>,
 }
+
+/// What the pump says of itself.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A broker denies librdkafka, which tries again. It is said anew every half minute.
+    Denied(Denial),
+    /// It has ended.
+    Failed(Error),
+}
+
+/// How many denials wait to be heard of at the most.
+const DENIALS: usize = 16;
 
 impl Pump {
     /// Starts the thread and waits until it has made its consumer; connects to nobody yet. An error says what is wrong
@@ -50,11 +65,13 @@ impl Pump {
         let plan = Arc::new(Plan::default());
         let (fail, failed) = oneshot::channel();
         let (end, ended) = oneshot::channel();
+        let (deny, denied) = mpsc::channel(DENIALS);
         let (made, is_made) = oneshot::channel();
-        let pump = Self { plan: Arc::clone(&plan), signal: Arc::clone(&signal), failed, ended };
+        let pump =
+            Self { plan: Arc::clone(&plan), signal: Arc::clone(&signal), failed, denied, ended };
         let run = move || {
-            let (thread, outcome) = match PumpThread::new(&config, tokens, plan, hand_over, signal)
-            {
+            let thread = PumpThread::new(&config, tokens, plan, hand_over, signal, deny);
+            let (thread, outcome) = match thread {
                 Ok(thread) => (Some(thread), Ok(())),
                 Err(error) => (None, Err(error)),
             };
@@ -84,11 +101,14 @@ impl Pump {
         self.signal.set();
     }
 
-    /// Waits for the error that ends the pump. Cancel safe.
-    pub(super) async fn failed(&mut self) -> Error {
-        match (&mut self.failed).await {
-            Ok(error) => error,
-            Err(_) => Error::DataPlane("its thread has ended".into()),
+    /// Waits for something that is worth knowing. Nothing comes after a failure. Cancel safe.
+    pub(super) async fn news(&mut self) -> News {
+        tokio::select! {
+            Some(denial) = self.denied.recv() => News::Denied(denial),
+            failed = &mut self.failed => {
+                let ended = |_| Error::DataPlane("its thread has ended".into());
+                News::Failed(failed.unwrap_or_else(ended))
+            }
         }
     }
 

@@ -176,8 +176,9 @@ async fn a_refused_step_is_put_right_by_assigning_everything_anew() {
     let (at, epoch) = fixture.hand_over.open(&owned).remove(0);
     let (hand_over, config) = (Arc::clone(&fixture.hand_over), fixture.config());
     let (plan, signal) = (Arc::new(Plan::default()), Arc::new(Signal::default()));
-    let mut thread =
-        PumpThread::new(&config, None, Arc::clone(&plan), hand_over, Arc::clone(&signal)).unwrap();
+    let (its_plan, its_signal) = (Arc::clone(&plan), Arc::clone(&signal));
+    let deny = mpsc::channel(1).0;
+    let mut thread = PumpThread::new(&config, None, its_plan, hand_over, its_signal, deny).unwrap();
     // librdkafka refuses to stop what it does not read.
     thread.change(&[orders(7)], vec![(at, Start { epoch, offset: 3 })]).unwrap();
     let reading = tokio::task::spawn_blocking(|| thread.run(oneshot::channel().0));
@@ -192,8 +193,8 @@ async fn an_assignment_that_librdkafka_refuses_ends_the_pump_and_is_told() {
     let Fixture { mut pump, hand_over, cluster: _cluster } = Fixture::new(Limits::default()).await;
     let (at, epoch) = hand_over.open(&[orders(0)].into_iter().collect()).remove(0);
     pump.assign([(at, Start { epoch, offset: -5 })]);
-    let failed = timeout(PATIENCE, pump.failed()).await.unwrap();
-    assert!(matches!(failed, Error::DataPlane(_)), "{failed:?}");
+    let news = timeout(PATIENCE, pump.news()).await.unwrap();
+    assert!(matches!(news, News::Failed(Error::DataPlane(_))), "{news:?}");
 }
 
 #[tokio::test]

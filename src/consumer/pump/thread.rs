@@ -9,10 +9,11 @@ use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::error::{KafkaError, KafkaResult};
 use rdkafka::message::{BorrowedMessage, Message as _};
 use rdkafka::types::RDKafkaConfRes;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, warn};
 
 use super::context::{Context, Weight, weigh};
+use super::denial::Denial;
 use super::plan::{Plan, Todo};
 use super::reading::{Reading, Start};
 use super::signal::Signal;
@@ -22,6 +23,7 @@ use crate::consumer::hand_over::HandOver;
 use crate::consumer::raw;
 use crate::consumer::record::{Place, Record, Timestamp};
 use crate::error::Error;
+use crate::group::unknown_property;
 use crate::types::TopicPartition;
 
 /// How long it sleeps at the most. librdkafka rings when something can be read; now and then it is looked at anyway,
@@ -38,6 +40,7 @@ pub(super) struct PumpThread {
     plan: Arc<Plan>,
     hand_over: Arc<HandOver>,
     signal: Arc<Signal>,
+    denied: mpsc::Sender<Denial>,
     reading: Reading,
 }
 
@@ -48,14 +51,15 @@ impl PumpThread {
         plan: Arc<Plan>,
         hand_over: Arc<HandOver>,
         signal: Arc<Signal>,
+        denied: mpsc::Sender<Denial>,
     ) -> Result<Self, Error> {
         let mut config = config.clone();
         config.set_log_level(RDKafkaLogLevel::Info);
         let mut consumer: BaseConsumer<Context> =
-            config.create_with_context(Context { tokens }).map_err(misconfigured)?;
+            config.create_with_context(Context::new(tokens)).map_err(misconfigured)?;
         let ring = Arc::clone(&signal);
         consumer.set_nonempty_callback(move || ring.set());
-        Ok(Self { consumer, plan, hand_over, signal, reading: Reading::default() })
+        Ok(Self { consumer, plan, hand_over, signal, denied, reading: Reading::default() })
     }
 
     /// Reads until it is closed, or until librdkafka gives up. Ends with the consumer's own end, which may take its
@@ -97,6 +101,11 @@ impl PumpThread {
     fn deal_with(&self, error: &KafkaError) -> Result<(), Error> {
         match weigh(error) {
             Weight::Passing => debug!(%error, "librdkafka tries again"),
+            Weight::Denied => {
+                let denial = self.consumer.context().denial();
+                // With so many untold, one more says nothing new.
+                drop(self.denied.try_send(denial.unwrap_or_else(|| Denial::untold(error))));
+            }
             Weight::Trouble => {
                 warn!(%error, "librdkafka cannot read something");
                 self.hand_over.trouble(Error::DataPlane(error.to_string()));
@@ -173,7 +182,7 @@ fn record(reading: &mut Reading, message: &BorrowedMessage<'_>) -> Option<Record
 fn misconfigured(error: KafkaError) -> Error {
     let problem = match error {
         KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, property, _) => {
-            format!("`{property}` is neither this crate's nor librdkafka's")
+            format!("{} is neither this crate's nor librdkafka's", unknown_property(&property))
         }
         // Its own text repeats the value, which may be a secret.
         KafkaError::ClientConfig(_, problem, property, _) => format!("`{property}`: {problem}"),

@@ -2,6 +2,7 @@
 //! partitions up. It runs where the member's connections run, so that an application that blocks its runtime delays no
 //! commit.
 
+mod denials;
 mod revocation;
 mod start;
 
@@ -11,11 +12,12 @@ use std::time::Duration;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use self::denials::{Denials, Said};
 use self::revocation::{Commits, Revocation};
 use self::start::{Found, Search, Starting};
 use super::hand_over::HandOver;
 use super::listener::Listening;
-use super::pump::Pump;
+use super::pump::{Denial, News, Pump};
 use super::reset::{AutoOffsetReset, Known};
 use crate::error::Error;
 use crate::group::{Assigned, Event, GroupMember, Lost, MemberHandle, Revoked};
@@ -32,6 +34,7 @@ pub(super) struct Task {
     known: Known,
     interval: Duration,
     close_timeout: Duration,
+    denials: Denials,
     work: JoinSet<Done>,
     /// The revocation under way.
     revoking: Option<(Partitions, AbortHandle)>,
@@ -61,12 +64,12 @@ pub(super) struct Parts {
     pub(super) known: Known,
     pub(super) interval: Duration,
     pub(super) close_timeout: Duration,
+    pub(super) session_timeout: Duration,
 }
 
 impl Task {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { member, pump, hand_over, listening, reset, known, interval, close_timeout } =
-            parts;
+        let Parts { member, pump, hand_over, listening, reset, known, interval, .. } = parts;
         Self {
             handle: member.handle(),
             member,
@@ -76,7 +79,8 @@ impl Task {
             reset,
             known,
             interval,
-            close_timeout,
+            close_timeout: parts.close_timeout,
+            denials: Denials::new(parts.session_timeout),
             work: JoinSet::new(),
             revoking: None,
             committing: false,
@@ -97,7 +101,10 @@ impl Task {
                 },
                 Some(done) = self.work.join_next() => self.done(done.ok()),
                 _ = commits.tick() => self.commit(),
-                error = self.pump.failed(), if self.failed.is_none() => self.pump_failed(error),
+                news = self.pump.news(), if self.failed.is_none() => match news {
+                    News::Denied(denial) => self.denied(&denial),
+                    News::Failed(error) => self.pump_failed(error),
+                },
             }
         };
         self.end(ended).await
@@ -200,6 +207,15 @@ impl Task {
             handle: self.handle.clone(),
             hand_over: Arc::clone(&self.hand_over),
             listening: self.listening.clone(),
+        }
+    }
+
+    /// A broker of which the membership need not know: it reads through rdkafka alone.
+    fn denied(&mut self, denial: &Denial) {
+        match self.denials.note(denial, Instant::now()) {
+            Some(Said::First) => self.listening.told(Event::Denied(denial.to_string().into())),
+            Some(Said::Lasting) => self.hand_over.trouble(Error::DataPlane(denial.to_string())),
+            None => {}
         }
     }
 

@@ -3,6 +3,7 @@
 mod api_versions;
 mod consumer_group_describe;
 mod delete_groups;
+mod describe_cluster;
 mod describe_groups;
 mod find_coordinator;
 mod heartbeat;
@@ -33,6 +34,7 @@ pub(crate) use consumer_group_describe::{
     ConsumerGroupDescribeRequest, DescribedConsumer, DescribedConsumerGroup,
 };
 pub(crate) use delete_groups::DeleteGroupsRequest;
+pub(crate) use describe_cluster::{DescribeClusterRequest, Operations};
 pub(crate) use describe_groups::{DescribeGroupsRequest, DescribedGroup, DescribedMember};
 pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
@@ -52,9 +54,10 @@ pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 #[cfg(test)]
 pub(crate) use {
     consumer_group_describe::ConsumerGroupDescribeResponse, delete_groups::DeleteGroupsResponse,
-    describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
-    list_offsets::ListOffsetsResponse, metadata::TopicId,
-    sasl_authenticate::SaslAuthenticateResponse, sasl_handshake::SaslHandshakeResponse,
+    describe_cluster::DescribeClusterResponse, describe_groups::DescribeGroupsResponse,
+    find_coordinator::FindCoordinatorResponse, list_offsets::ListOffsetsResponse,
+    metadata::TopicId, sasl_authenticate::SaslAuthenticateResponse,
+    sasl_handshake::SaslHandshakeResponse,
 };
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) use {

@@ -6,8 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kafka_group::assign::RangeAssigner;
 use kafka_group::security::{Sasl, Security, Tls, Token, TokenProvider};
-use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, Error};
+use kafka_group::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Error, Event, MemberState, RebalanceListener,
+};
+use tokio::sync::mpsc;
 
+use super::relay::Relay;
 use super::{every_way, names, trusting};
 use crate::common::kafka::{Listener, Operation, Resource, Secure};
 use crate::common::own_cluster;
@@ -153,4 +157,46 @@ async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
     };
     assert!(matches!(end, Err(Error::Authentication(_))), "{end:?}");
     assert_eq!(troubles, Vec::<String>::new());
+}
+
+/// Passes on which denials the listener is told of.
+struct Hears(mpsc::UnboundedSender<String>);
+
+#[async_trait::async_trait]
+impl RebalanceListener for Hears {
+    async fn told(&self, event: &Event) {
+        if let Event::Denied(why) = event {
+            drop(self.0.send(why.to_string()));
+        }
+    }
+}
+
+/// As where one broker's certificate has expired: the membership has no need of that broker, and partitions are led by it.
+#[tokio::test]
+async fn a_broker_that_only_rdkafka_has_to_trust_and_does_not_is_named_and_then_an_error() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    produce(secure.plaintext(), &topic, 2, 1).await;
+    let (good, bad) = (secure.bootstrap(Listener::Ssl), secure.bootstrap(Listener::Expired));
+    let relay = Relay::but_for_openssl(good, bad);
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let consumer = consumer(secure, Listener::Ssl, &group, &topic)
+        .bootstrap_servers(relay.address())
+        .security(Security::ssl(trusting(secure)))
+        .session_timeout(Duration::from_secs(6))
+        .set("reconnect.backoff.max.ms", "1000")
+        .rebalance_listener(Hears(tell));
+    let mut consumer = consumer.join().await.unwrap();
+
+    let why = tokio::time::timeout(SOON, told.recv()).await.expect("it is told in time").unwrap();
+    assert!(why.contains(&relay.address()) && why.contains("ssl.ca.location"), "{why}");
+    // librdkafka repeats itself after half a minute, which is when it is seen that the denial lasts.
+    let lasting = tokio::time::timeout(SOON, consumer.recv()).await.expect("an error in time");
+    assert_eq!(lasting.err(), Some(Error::DataPlane(why)));
+    assert!(told.try_recv().is_err(), "it is told once");
+
+    relay.heals();
+    let record = tokio::time::timeout(SOON, consumer.recv()).await.expect("a record in time");
+    assert!(matches!(record, Ok(Some(_))), "{record:?}");
+    assert_eq!(consumer.handle().status().borrow().state, MemberState::Stable);
 }

@@ -1,5 +1,7 @@
 //! What librdkafka is told of TLS and SASL: the same as our own connections, in its words.
 
+use std::ffi::OsString;
+
 use rdkafka::ClientConfig;
 
 use crate::error::Error;
@@ -27,7 +29,9 @@ fn properties(security: &Security) -> Vec<(&'static str, String)> {
 
 fn say_tls(tls: &Tls, said: &mut Vec<(&'static str, String)>) {
     match &tls.roots {
-        Roots::System => said.push(("ssl.ca.location", "probe".to_owned())),
+        Roots::System => {
+            said.push(("ssl.ca.location", system_roots(|name| std::env::var_os(name))))
+        }
         Roots::Given(pem) => said.push(pem_as(pem, "ssl.ca.location", "ssl.ca.pem")),
     }
     if let Some(identity) = &tls.identity {
@@ -37,6 +41,12 @@ fn say_tls(tls: &Tls, said: &mut Vec<(&'static str, String)>) {
     }
     let checks = if tls.checks_host_name { "https" } else { "none" };
     said.push(("ssl.endpoint.identification.algorithm", checks.to_owned()));
+}
+
+/// Where our own connections find them: librdkafka looks for the system's by itself, and would not ask the environment.
+fn system_roots(variable: impl Fn(&str) -> Option<OsString>) -> String {
+    let named = variable("SSL_CERT_FILE").or_else(|| variable("SSL_CERT_DIR"));
+    named.and_then(|path| path.into_string().ok()).unwrap_or_else(|| "probe".to_owned())
 }
 
 fn pem_as(pem: &Pem, file: &'static str, text: &'static str) -> (&'static str, String) {
@@ -125,7 +135,23 @@ mod tests {
         assert!(
             said(&security).contains(&("ssl.endpoint.identification.algorithm", "none".into()))
         );
-        assert!(said(&security).contains(&("ssl.ca.location", "probe".into())));
+        let roots = system_roots(|name| std::env::var_os(name));
+        assert!(said(&security).contains(&("ssl.ca.location", roots)));
+    }
+
+    #[test]
+    fn both_planes_trust_the_roots_that_the_environment_names() {
+        for (set, expected) in [
+            (&[("SSL_CERT_FILE", "roots.pem"), ("SSL_CERT_DIR", "roots")][..], "roots.pem"),
+            (&[("SSL_CERT_DIR", "roots")], "roots"),
+            (&[], "probe"),
+        ] {
+            let variable = |name: &str| set.iter().find(|(set, _)| *set == name);
+            assert_eq!(
+                system_roots(|name| variable(name).map(|(_, value)| value.into())),
+                expected
+            );
+        }
     }
 
     #[test]

@@ -58,6 +58,12 @@ pub enum TlsError {
          (Kafka: ssl.keystore.location)"
     )]
     ClientCertificate(Arc<str>),
+    /// The broker has none of our versions of TLS, or none of our cipher suites.
+    #[error(
+        "has no version or cipher suite of TLS in common with us ({0}): look at its ssl.enabled.protocols, which needs \
+         TLSv1.2 or TLSv1.3, and its ssl.cipher.suites"
+    )]
+    NothingInCommon(Arc<str>),
     /// What answered does not speak TLS.
     #[error(
         "does not speak TLS on this port: look at security.protocol (PLAINTEXT or SASL_PLAINTEXT there?) and the port"
@@ -79,7 +85,7 @@ pub enum TlsError {
 #[non_exhaustive]
 pub enum SaslError {
     /// The listener has other mechanisms.
-    #[error("does not offer sasl.mechanism = {mechanism}; it offers {}", .offered.join(", "))]
+    #[error("does not offer sasl.mechanism = {mechanism}; it offers {}", Few(.offered))]
     NotOffered {
         /// What we asked for.
         mechanism: &'static str,
@@ -94,7 +100,7 @@ pub enum SaslError {
     /// The listener has SASL, and we are set to say nothing of who we are.
     #[error(
         "wants to know who we are, by {}: look at security.protocol (SASL_PLAINTEXT or SASL_SSL there?) and \
-         sasl.mechanism", .offered.join(", ")
+         sasl.mechanism", Few(.offered)
     )]
     Wanted {
         /// The mechanisms that it has.
@@ -177,7 +183,26 @@ impl fmt::Display for Names<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.is_empty() {
             true => Ok(()),
-            false => write!(f, " but {}", self.0.join(", ")),
+            false => write!(f, " but {}", Few(self.0)),
+        }
+    }
+}
+
+/// What somebody lists who is not trusted yet: not too much of it, and nothing that could harm a terminal.
+struct Few<'a>(&'a [String]);
+
+impl fmt::Display for Few<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 8;
+        const LONGEST: usize = 64;
+        for (at, text) in self.0.iter().take(MOST).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+            write!(f, "{separator}{text}")?;
+        }
+        match self.0.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }

@@ -33,9 +33,8 @@ impl Login {
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         let mut words = Words(text.chars().peekable());
         let module = module(&words.next()?.ok_or("is empty")?)?;
-        match words.next()?.as_deref() {
-            Some("required" | "requisite" | "sufficient" | "optional") => {}
-            _ => return Err("has no flag behind the module: write `required`"),
+        if !words.next()?.is_some_and(|flag| is_flag(&flag)) {
+            return Err("has no flag behind the module: write `required`");
         }
         let mut options = BTreeMap::new();
         loop {
@@ -98,7 +97,12 @@ fn module(name: &str) -> Result<Module, &'static str> {
     }
 }
 
-/// Words, texts in quotes, `=` and `;`.
+fn is_flag(word: &str) -> bool {
+    const FLAGS: [&str; 4] = ["required", "requisite", "sufficient", "optional"];
+    FLAGS.iter().any(|flag| word.eq_ignore_ascii_case(flag))
+}
+
+/// Words, texts in quotes, `=` and `;`, as Java's `StreamTokenizer` divides them, by which Kafka reads an entry.
 struct Words<'a>(Peekable<Chars<'a>>);
 
 impl Words<'_> {
@@ -107,10 +111,10 @@ impl Words<'_> {
         let Some(first) = self.0.next() else { return Ok(None) };
         match first {
             '=' | ';' => Ok(Some(first.to_string())),
-            '"' => self.quoted().map(Some),
+            '"' | '\'' => self.quoted(first).map(Some),
             _ => {
                 let mut word = String::from(first);
-                let ends = |c: &char| c.is_whitespace() || matches!(c, '=' | ';' | '"');
+                let ends = |c: &char| c.is_whitespace() || matches!(c, '=' | ';' | '"' | '\'');
                 while let Some(c) = self.0.next_if(|c| !ends(c)) {
                     word.push(c);
                 }
@@ -119,17 +123,43 @@ impl Words<'_> {
         }
     }
 
-    /// A backslash takes what follows as it is.
-    fn quoted(&mut self) -> Result<String, &'static str> {
+    /// What stands in quotes ends with the quote that it began with, and in the line that it began in.
+    fn quoted(&mut self, quote: char) -> Result<String, &'static str> {
+        const OPEN: &str = "has a quote that is not closed";
         let mut text = String::new();
         loop {
-            match self.0.next() {
-                Some('"') => return Ok(text),
-                Some('\\') => text.extend(self.0.next()),
-                Some(c) => text.push(c),
-                None => return Err("has a quote that is not closed"),
+            match self.0.next().ok_or(OPEN)? {
+                '\\' => text.push(self.escaped().ok_or(OPEN)?),
+                '\n' | '\r' => return Err(OPEN),
+                c if c == quote => return Ok(text),
+                c => text.push(c),
             }
         }
+    }
+
+    /// What a backslash and what follows stand for: some letters and up to three octal digits for a character, all else
+    /// for itself.
+    fn escaped(&mut self) -> Option<char> {
+        Some(match self.0.next()? {
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\u{b}',
+            first @ '0'..='7' => {
+                let mut code = first.to_digit(8)?;
+                // Three digits only where they stay below 256.
+                for _ in 0..if first <= '3' { 2 } else { 1 } {
+                    let Some(digit) = self.0.peek().and_then(|c| c.to_digit(8)) else { break };
+                    code = code * 8 + digit;
+                    self.0.next();
+                }
+                char::from_u32(code)?
+            }
+            other => other,
+        })
     }
 }
 
@@ -150,6 +180,24 @@ mod tests {
         assert_eq!(login.module, Module::Scram);
         assert_eq!(login.option("username"), Some("alice"));
         assert_eq!(login.option("password"), Some("a;b =\"c\\"));
+    }
+
+    #[test]
+    fn quotes_flags_and_escapes_are_those_of_kafkas_clients() {
+        for (written, meant) in [
+            (r"'a b'", "a b"),
+            (r#"'a"b'"#, "a\"b"),
+            (r#""it's""#, "it's"),
+            (r#""a\nb\tc\qd""#, "a\nb\tcqd"),
+            (r#""\101\60x\477""#, "A0x'7"),
+            ("\"pässwörd \u{1f511}\"", "pässwörd \u{1f511}"),
+        ] {
+            let login = login(&format!("Required username='alice' password={written};"));
+            let login = login.unwrap_or_else(|why| panic!("{written} {why}"));
+            assert_eq!(login.option("username"), Some("alice"));
+            assert_eq!(login.option("password"), Some(meant), "{written}");
+        }
+        assert!(login("required username='alice' password='a\nb';").is_err());
     }
 
     #[test]

@@ -83,8 +83,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("ssl.truststore.password", PEM_ONLY),
 ];
 
-/// Whether a property is of this kind, known or not.
+/// Whether a property is of this kind, known or not. In any case: with another than Kafka's it is mistyped, and its value
+/// may be a secret all the same.
 pub(crate) fn is_security(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
     const FAMILIES: [&str; 6] =
         ["ssl.", "sasl.", "security.", "https.ca.", "enable.ssl.", "enable.sasl."];
     FAMILIES.iter().any(|family| name.starts_with(family))
@@ -113,12 +115,13 @@ pub(super) fn known(name: &str) -> Result<Option<&'static str>, InvalidSecurity>
 }
 
 fn unknown(name: &str) -> InvalidSecurity {
-    let family = match name {
-        _ if name.contains("sasl") => "sasl.*",
-        _ if name.starts_with("security.") => "security.*",
+    let lower = name.trim().to_ascii_lowercase();
+    let family = match lower.as_str() {
+        lower if lower.contains("sasl") => "sasl.*",
+        lower if lower.starts_with("security.") => "security.*",
         _ => "ssl.*",
     };
-    let why = match nearest(name, PROPERTIES.iter().copied()) {
+    let why = match nearest(&lower, PROPERTIES.iter().copied()) {
         Some(near) => format!("has no `{name}`: is `{near}` meant?"),
         None => format!("has no `{name}`"),
     };

@@ -1,7 +1,7 @@
 //! Denials as a whole client meets them, and secrets wherever something is written.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,11 +11,14 @@ use kafka_protocol::messages::{
     SaslAuthenticateRequest as Says, SaslAuthenticateResponse, SaslHandshakeResponse,
 };
 use kafka_protocol::protocol::{Decodable, StrBytes};
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::script::{Received, Reply, Script, client_over, coordinator, encoded, metadata, soon};
-use crate::client::{ApiKey, ClientError, ClientOptions};
+use crate::client::connection::Connection;
+use crate::client::pool::{Broker, Lane};
+use crate::client::{ApiKey, Client, ClientError, ClientOptions};
 use crate::security::{Sasl, Security, TlsError};
 use crate::transport::{Address, Connect, ConnectError, Stream};
 
@@ -189,4 +192,42 @@ fn a_client_is_told_what_is_wrong_before_it_starts() {
     assert!(error.contains("has no `ssl.protocols`"), "{error}");
     let both = options.security(Security::plaintext());
     assert!(both.protection().unwrap_err().to_string().contains("one of them"));
+}
+
+/// A connection of a member's own.
+async fn lane(client: &Client, member: u64) -> Result<Connection, ClientError> {
+    let address = Address::new("a", 1);
+    let broker = Broker::Bootstrap(address.clone());
+    client.0.brokers.pool.connection(&broker, &address, Lane::Member(member), soon()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_are_refused_are_tried_by_one_member_of_a_client_at_a_time() {
+    let believes = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&believes);
+    let script = Script::new(move |_, request| match request.api {
+        17 => encoded(&SaslHandshakeResponse::default(), 1),
+        _ => believed(request, asked.load(Ordering::Relaxed)),
+    });
+    let client = script.client_with(options("a:1"));
+    let minute = Instant::now() + Duration::from_secs(60);
+    let members = (0..20).map(|member| {
+        let client = client.clone();
+        async move {
+            while Instant::now() < minute {
+                let denied = lane(&client, member).await.unwrap_err();
+                assert!(denied.denial().is_some(), "{denied}");
+                sleep(Duration::from_millis(500 + 20 * member)).await;
+            }
+        }
+    });
+    members.collect::<JoinSet<_>>().join_all().await;
+    let tries = script.tries("a:1").len();
+    // The first time all come at once.
+    assert!((40..110).contains(&tries), "{tries} in a minute");
+    believes.store(true, Ordering::Relaxed);
+    sleep(Duration::from_secs(2)).await;
+    for member in 0..20 {
+        lane(&client, member).await.unwrap();
+    }
 }

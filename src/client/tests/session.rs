@@ -279,3 +279,42 @@ async fn a_session_that_is_not_renewed_ends_the_connection_for_all() {
     }
     assert!(closed && !connection.is_usable(Instant::now()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_shorter_than_kafka_lets_it_be_renewed_is_renewed_no_sooner() {
+    let (connection, mut peer) = open_for_a_life().await;
+    advance(LIFE).await;
+    let script = async {
+        let begun = Instant::now();
+        for _ in 0..3 {
+            peer.lets_in(Duration::from_millis(1)).await;
+            peer.beats().await;
+        }
+        begun.elapsed()
+    };
+    let requests = async {
+        for _ in 0..3 {
+            connection.call(&heartbeat("g"), soon()).await.unwrap();
+            advance(Duration::from_millis(1)).await;
+        }
+    };
+    let (took, ()) = tokio::join!(script, requests);
+    assert!(took > Duration::from_secs(2) && took < Duration::from_secs(3), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_is_not_heard_out_does_not_mean_that_there_is_no_sasl() {
+    let (connection, mut peer) = open_for_a_life().await;
+    advance(LIFE).await;
+    let script = async {
+        let asked = peer.receive().await.unwrap();
+        let answer = SaslHandshakeResponse::default().with_error_code(34);
+        peer.answers(asked.id, &[], &answer, 1).await;
+    };
+    let beat = heartbeat("g");
+    let (outcome, ()) = tokio::join!(connection.call(&beat, soon()), script);
+    let Err(ClientError::Disconnected { cause, sent: false, .. }) = outcome.map(drop) else {
+        panic!("it is not renewed");
+    };
+    assert!(!cause.is_denial(), "{cause}");
+}

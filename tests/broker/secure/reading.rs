@@ -51,6 +51,33 @@ async fn a_consumer_reads_every_way_there_is() {
     }
 }
 
+/// PEM in one line, which is what lines that go on behind a backslash become, and single quotes.
+#[tokio::test]
+async fn what_properties_files_hold_serves_both_planes() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    produce(secure.plaintext(), &topic, 2, 10).await;
+    let text = |name: &str| std::fs::read_to_string(secure.file(name)).unwrap().replace('\n', " ");
+    let trusts = ("ssl.truststore.certificates", text("ca.pem"));
+    let mutual = [
+        ("security.protocol", "SSL".to_owned()),
+        trusts.clone(),
+        ("ssl.keystore.certificate.chain", text("client.pem")),
+        ("ssl.keystore.key", text("client-key.pem")),
+    ];
+    reads(consumer(secure, Listener::Mutual, &group, &topic).from_properties(mutual), 10).await;
+    let login = "org.apache.kafka.common.security.scram.ScramLoginModule Required username='alice' \
+                 password='alice\\55secret';";
+    let scram = [
+        ("security.protocol", "SASL_SSL".to_owned()),
+        trusts,
+        ("sasl.mechanism", "SCRAM-SHA-512".to_owned()),
+        ("sasl.jaas.config", login.to_owned()),
+    ];
+    let (group, _) = names(secure);
+    reads(consumer(secure, Listener::SaslSsl, &group, &topic).from_properties(scram), 10).await;
+}
+
 #[tokio::test]
 async fn a_consumer_reads_on_when_sessions_are_over() {
     let secure = own_cluster!(Secure::shared());

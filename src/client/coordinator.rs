@@ -112,7 +112,7 @@ async fn search(
         let (broker, connection) = brokers.any(Lane::Metadata, asked.as_ref(), deadline).await?;
         *asked = Some(broker.clone());
         let answer = connection.call(&request, deadline.min(Instant::now() + patience)).await;
-        let answer = brokers.explained(&broker, answer).await;
+        let answer = brokers.explained(&broker, answer, deadline).await;
         let trouble = match answer {
             Ok(answer) => match (answer.error, answer.coordinator) {
                 (ErrorCode::None, Some(node)) => return Ok(node),

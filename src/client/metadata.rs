@@ -292,7 +292,7 @@ async fn fetch(
         avoid = Some(broker.clone());
         let patience = deadline.min(Instant::now() + request_timeout);
         let answer = connection.call(&request, patience).await;
-        let answer = brokers.explained(&broker, answer).await;
+        let answer = brokers.explained(&broker, answer, deadline).await;
         let trouble = match answer {
             // A broker that has just started may know of nobody, not even of itself.
             Ok(answer) if answer.error.is_none() && !answer.brokers.is_empty() => {

@@ -18,7 +18,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::script::{Received, Reply, Script, client_over, coordinator, encoded, metadata, soon};
 use crate::client::connection::Connection;
 use crate::client::pool::{Broker, Lane};
-use crate::client::{ApiKey, Client, ClientError, ClientOptions};
+use crate::client::{ApiKey, Client, ClientError, ClientOptions, Topics};
 use crate::security::{Sasl, Security, TlsError};
 use crate::transport::{Address, Connect, ConnectError, Stream};
 
@@ -101,6 +101,24 @@ async fn a_listener_without_tls_that_hangs_up_on_a_handshake_is_known_by_one_loo
     assert!(error.denial().is_some_and(|why| why.contains("does not speak TLS")), "{error}");
     assert_eq!(script.tries("a:1").len(), 1, "in plain text");
     assert_eq!(script.seen(), [], "nothing is asked but ApiVersions");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_port_takes_no_longer_than_the_answer_was_waited_for() {
+    let script = Script::new(|_, asked| match asked.api {
+        17 => Reply::Silence,
+        _ => Reply::Close,
+    });
+    let second = Duration::from_secs(1);
+    let begun = Instant::now();
+    let client = script.client("a:1");
+    let error = client.coordinator("g", begun + second).await.unwrap_err();
+    assert!(error.to_string().contains("security.protocol"), "{error}");
+    assert!(begun.elapsed() <= second, "{:?}", begun.elapsed());
+    let client = script.client("b:1");
+    let begun = Instant::now();
+    client.refresh_metadata(Topics::none(), begun + second).await.unwrap_err();
+    assert!(begun.elapsed() <= second, "{:?}", begun.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! What librdkafka says beside records.
 
 use std::error::Error;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rdkafka::client::OAuthToken;
@@ -13,25 +13,29 @@ use tracing::{debug, error, info, warn};
 
 use crate::client::TokenBridge;
 
-use super::denial::Denial;
+use super::denial::{Denial, Logged};
 
 /// Sends librdkafka's log the way of ours, and gives it our tokens.
 #[derive(Debug)]
 pub(super) struct Context {
     /// Where OAUTHBEARER's tokens come from, where it is spoken.
     tokens: Option<TokenBridge>,
-    /// What was logged last of a broker that is not trusted, or does not trust us. The error that follows has no text.
-    denial: Mutex<Option<Denial>>,
+    /// What was logged of brokers that are not trusted, or do not trust us. The errors that follow have no text.
+    logged: Mutex<Logged>,
 }
 
 impl Context {
     pub(super) fn new(tokens: Option<TokenBridge>) -> Self {
-        Self { tokens, denial: Mutex::default() }
+        Self { tokens, logged: Mutex::default() }
     }
 
-    /// What was logged last of a denial.
-    pub(super) fn denial(&self) -> Option<Denial> {
-        self.denial.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Who denies us, now that librdkafka says that somebody does.
+    pub(super) fn denials(&self, error: &KafkaError) -> Vec<Denial> {
+        self.logged().take(error)
+    }
+
+    fn logged(&self) -> MutexGuard<'_, Logged> {
+        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,7 +45,9 @@ impl ClientContext for Context {
 
     fn generate_oauth_token(&self, _: Option<&str>) -> Result<OAuthToken, Box<dyn Error>> {
         let tokens = self.tokens.as_ref().ok_or("nobody gives tokens")?;
-        let token = tokens.token()?;
+        let token = tokens.token();
+        self.logged().note_token(&token);
+        let token = token?;
         let expires = token.expires().duration_since(UNIX_EPOCH)?;
         Ok(OAuthToken {
             token: token.reveal().to_owned(),
@@ -52,7 +58,7 @@ impl ClientContext for Context {
 
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
         if let Some(denial) = Denial::logged(facility, message) {
-            *self.denial.lock().unwrap_or_else(PoisonError::into_inner) = Some(denial);
+            self.logged().note(denial);
         }
         match level {
             RDKafkaLogLevel::Emerg

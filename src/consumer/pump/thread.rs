@@ -102,9 +102,10 @@ impl PumpThread {
         match weigh(error) {
             Weight::Passing => debug!(%error, "librdkafka tries again"),
             Weight::Denied => {
-                let denial = self.consumer.context().denial();
-                // With so many untold, one more says nothing new.
-                drop(self.denied.try_send(denial.unwrap_or_else(|| Denial::untold(error))));
+                for denial in self.consumer.context().denials(error) {
+                    // With so many untold, one more says nothing new.
+                    drop(self.denied.try_send(denial));
+                }
             }
             Weight::Trouble => {
                 warn!(%error, "librdkafka cannot read something");

@@ -58,10 +58,11 @@ pub enum TlsError {
          (Kafka: ssl.keystore.location)"
     )]
     ClientCertificate(Arc<str>),
-    /// The broker has none of our versions of TLS, or none of our cipher suites.
+    /// The broker has none of our versions of TLS, or none of our cipher suites; of some that are not Java's, that it wants
+    /// to see a certificate.
     #[error(
-        "has no version or cipher suite of TLS in common with us ({0}): look at its ssl.enabled.protocols, which needs \
-         TLSv1.2 or TLSv1.3, and its ssl.cipher.suites"
+        "finds nothing in our TLS that it takes ({0}): look at its ssl.enabled.protocols, which needs TLSv1.2 or TLSv1.3, \
+         at its ssl.cipher.suites, and whether it wants a certificate (ssl.certificate.location)"
     )]
     NothingInCommon(Arc<str>),
     /// What answered does not speak TLS.

@@ -63,7 +63,7 @@ async fn first_that_answers(
 mod tests {
     use std::time::Duration;
 
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpSocket};
 
     use super::*;
 
@@ -91,9 +91,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_where_nobody_listens_is_refused() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        // Bound, so that nobody else gets the port meanwhile.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let port = socket.local_addr().unwrap().port();
         let failed = Tcp.connect(&Address::new("127.0.0.1", port), soon()).await.err();
         assert!(
             matches!(

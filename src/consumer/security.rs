@@ -45,8 +45,10 @@ fn say_tls(tls: &Tls, said: &mut Vec<(&'static str, String)>) {
 
 /// Where our own connections find them: librdkafka looks for the system's by itself, and would not ask the environment.
 fn system_roots(variable: impl Fn(&str) -> Option<OsString>) -> String {
-    let named = variable("SSL_CERT_FILE").or_else(|| variable("SSL_CERT_DIR"));
-    named.and_then(|path| path.into_string().ok()).unwrap_or_else(|| "probe".to_owned())
+    let set = |name| variable(name)?.into_string().ok().filter(|path| !path.is_empty());
+    // Of several directories librdkafka takes one.
+    let directory = || set("SSL_CERT_DIR")?.split(':').next().map(str::to_owned);
+    set("SSL_CERT_FILE").or_else(directory).unwrap_or_else(|| "probe".to_owned())
 }
 
 fn pem_as(pem: &Pem, file: &'static str, text: &'static str) -> (&'static str, String) {
@@ -152,6 +154,16 @@ mod tests {
                 expected
             );
         }
+    }
+
+    #[test]
+    fn a_variable_that_is_empty_names_nothing_and_of_a_list_of_directories_the_first_is_taken() {
+        let roots = system_roots(|name| match name {
+            "SSL_CERT_DIR" => Some("/one:/two".into()),
+            _ => Some("".into()),
+        });
+        assert_eq!(roots, "/one");
+        assert_eq!(system_roots(|_| Some("".into())), "probe");
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl InvalidSecurity {
 pub enum TlsError {
     /// The certificate's root is none of ours.
     #[error(
-        "its certificate comes from a CA that is not trusted: look at ssl.ca.location (Kafka: ssl.truststore.location)"
+        "its certificate comes from a CA that is not trusted, or it does not send those in between: look at ssl.ca.location \
+         (Kafka: ssl.truststore.location)"
     )]
     UnknownIssuer,
     /// The certificate is another host's.
@@ -41,9 +42,10 @@ pub enum TlsError {
         /// Whom the certificate names, where that is known.
         names: Vec<String>,
     },
-    /// The certificate's time is over.
+    /// The time of the certificate, or of one that leads to its root, is over.
     #[error(
-        "its certificate has expired: renew it at the broker (ssl.keystore.location), or look at this machine's clock"
+        "its certificate, or one in between, has expired: renew it at the broker (ssl.keystore.location), or look at this \
+         machine's clock"
     )]
     Expired,
     /// The certificate's time has not come.
@@ -196,6 +198,9 @@ impl fmt::Display for Few<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 8;
         const LONGEST: usize = 64;
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
         for (at, text) in self.0.iter().take(MOST).enumerate() {
             let separator = if at == 0 { "" } else { ", " };
             let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();

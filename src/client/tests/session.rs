@@ -171,6 +171,34 @@ async fn a_mechanism_that_is_not_offered_is_named_beside_those_that_are() {
 }
 
 #[tokio::test]
+async fn a_broker_that_offers_no_mechanism_is_said_to_offer_none() {
+    let (opened, ()) = open(alice(), |mut peer| async move {
+        let asked = peer.receive().await.unwrap();
+        let answer = SaslHandshakeResponse::default().with_error_code(33);
+        peer.answers(asked.id, &[], &answer, 1).await;
+    })
+    .await;
+    let said = sasl_error(opened).to_string();
+    assert!(said.ends_with("offers none"), "{said}");
+}
+
+#[tokio::test]
+async fn sessions_of_odd_lifetimes_are_not_renewed_before_time() {
+    for life in [0, -1, i64::MIN, i64::MAX] {
+        let (opened, mut peer) = open(alice(), |mut peer| async move {
+            peer.shakes_hands().await;
+            let (id, _) = peer.hears().await;
+            peer.says(id, SaslAuthenticateResponse::default().with_session_lifetime_ms(life)).await;
+            peer
+        })
+        .await;
+        let (connection, beat) = (opened.unwrap(), heartbeat("g"));
+        let (answer, ()) = tokio::join!(connection.call(&beat, soon()), peer.beats());
+        answer.unwrap_or_else(|error| panic!("{life}: {error}"));
+    }
+}
+
+#[tokio::test]
 async fn a_scram_broker_that_asks_for_too_little_too_much_or_half_is_not_answered() {
     for challenge in ["s=c2FsdA==,i=1", "s=c2FsdA==,i=1000000000", "s=c2Fs", ""] {
         let sasl = Sasl::scram_sha_512("alice", "s3cret");

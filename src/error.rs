@@ -56,9 +56,10 @@ pub enum Error {
     /// Another process joined with our `group.instance.id`, and the coordinator believes the newer one. The
     /// membership is over; retrying at once would throw the other one out.
     #[error(
-        "group `{group}` fenced instance id `{group_instance_id}` (member id {member_id}) on {refused:?}: {} has joined with the same \
+        "group `{group}` fenced instance id `{group_instance_id}`{} on {refused:?}: {} has joined with the same \
          group.instance.id, most likely a second copy of this one (an overlap during a deployment, or a duplicated \
          configuration)",
+        in_brackets(member_id),
         holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string)
     )]
     FencedInstanceId {
@@ -66,7 +67,7 @@ pub enum Error {
         group: String,
         /// The id that is used twice.
         group_instance_id: GroupInstanceId,
-        /// The member id under which we had it.
+        /// The member id under which we had it; empty if the coordinator had given us none yet.
         member_id: MemberId,
         /// The request that was refused.
         refused: ApiKey,
@@ -277,5 +278,35 @@ impl CommitError {
     /// Whether committing the same again may help.
     pub fn is_retriable(&self) -> bool {
         matches!(self, Self::TimedOut | Self::TooMany)
+    }
+}
+
+fn in_brackets(member_id: &MemberId) -> String {
+    match member_id.is_empty() {
+        true => String::new(),
+        false => format!(" (member id {member_id})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_fenced_before_it_has_a_member_id_does_not_speak_of_one() {
+        let fenced = |member_id: &str| {
+            let error = Error::FencedInstanceId {
+                group: "g".to_owned(),
+                group_instance_id: GroupInstanceId::new("pod").unwrap(),
+                member_id: MemberId::new(member_id),
+                refused: ApiKey::JoinGroup,
+                holder: None,
+            };
+            error.to_string()
+        };
+        let begin = "group `g` fenced instance id `pod` on JoinGroup: another process has joined";
+        assert!(fenced("").starts_with(begin), "{}", fenced(""));
+        let begin = "group `g` fenced instance id `pod` (member id pod-1) on JoinGroup: another";
+        assert!(fenced("pod-1").starts_with(begin), "{}", fenced("pod-1"));
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! `java-plans.json` holds random groups (static members, unequal subscriptions, missing topics, names beyond ASCII)
 //! and what kafka-clients 4.4.0 planned for them. `java-rack-plans.json` holds what its range made of random groups with
-//! racks (KIP-881): brokers and members with and without, topics alone and joined. `captured-plans.json` holds what Java, franz-go and librdkafka
-//! published as leaders of real groups on a broker, over `orders` (3 partitions) and `payments` (2).
+//! racks (KIP-881): brokers and members with and without, topics alone and joined. `captured-plans.json` holds what Java,
+//! franz-go and librdkafka published as leaders of real groups on a broker, over `orders` (3 partitions) and `payments`
+//! (2).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 

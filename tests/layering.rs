@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("membership", &["types", "wire", "error", "protocol"]),
     ("assign", &["types", "error"]),
     ("subscription", &["types", "wire", "error", "protocol", "assign"]),
-    ("security", &[]),
+    ("security", &["types"]),
     ("transport", &["types", "wire", "error", "security"]),
     ("client", &["types", "wire", "error", "security", "transport"]),
     (

@@ -15,8 +15,8 @@ use crate::wire::{ReadError, client_host};
 
 /// A group of the classic protocol, or a group of consumers of the new one (KIP-848).
 ///
-/// Of classic groups Kafka tells an observer neither generation nor leader; where a member of this crate planned, its words do
-/// ([`PlanWords`]).
+/// Of classic groups Kafka tells an observer neither generation nor leader; where a member of this crate planned, its
+/// words do ([`PlanWords`]).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GroupDescription {

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::ask::Coordinator;
 use super::look::look_at_any;
 use super::offsets::positions;
-use super::{AdminError, GroupDescription};
+use super::{AdminError, GroupDescription, GroupType};
 use crate::client::{ApiKey, Client, ClientError, Lane};
 use crate::types::{OffsetAndMetadata, Offsets, Partitions, TopicPartition};
 use crate::wire::ErrorCode;
@@ -91,7 +91,7 @@ pub(super) async fn lag(
     let described = match look_at_any(client, group, &[], deadline).await {
         Ok(described) => Some(described),
         // The offsets of those are kept in the same way; who has what is not told.
-        Err(AdminError::NotClassic { .. }) => None,
+        Err(AdminError::NotClassic { group_type, .. }) if group_type != GroupType::Share => None,
         Err(error) => return Err(error),
     };
     let mut members = described.map(|group| by_partition(&group)).unwrap_or_default();

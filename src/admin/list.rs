@@ -10,7 +10,7 @@ use super::ask::deadline;
 use super::{AdminError, GroupState, GroupType};
 use crate::client::{ApiKey, Client, ClientError, Lane, Target, Topics, passes};
 use crate::types::NodeId;
-use crate::wire::api::{ListGroupsRequest, ListedGroup};
+use crate::wire::api::{DescribeClusterRequest, ListGroupsRequest, ListedGroup, Operations};
 
 /// Which groups are listed. By default all.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct ListOptions {
     timeout: Option<Duration>,
 }
 
-/// The groups that were found.
+/// The groups that were found. Look at [`visibility`](Self::visibility) before you conclude that a group is not there.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct GroupList {
@@ -29,6 +29,21 @@ pub struct GroupList {
     pub groups: Vec<GroupListing>,
     /// The brokers that did not tell, and why: the groups that they coordinate are missing.
     pub failed: Vec<(NodeId, AdminError)>,
+    /// Whether brokers name all groups to this user.
+    pub visibility: Visibility,
+}
+
+/// Which groups brokers name to the user who asks. Those that they do not, they pass over without an error.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Visibility {
+    /// All: this user has DESCRIBE on the cluster, or there are no access rules.
+    All,
+    /// Those alone on which this user has DESCRIBE, as it has none on the cluster.
+    OnlyDescribable,
+    /// One of the two: the broker is older than Kafka 2.8, or did not say.
+    #[default]
+    Unknown,
 }
 
 /// A group in the list.
@@ -88,7 +103,7 @@ fn holds<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     wanted.is_empty() || wanted.contains(value)
 }
 
-/// Asks all brokers at once.
+/// Asks all brokers at once; and the first that tells, what else this user may see.
 pub(super) async fn list(client: &Client, options: &ListOptions) -> Result<GroupList, AdminError> {
     let deadline = deadline(client, options.timeout);
     let cluster = client.refresh_metadata(Topics::none(), deadline).await?;
@@ -97,9 +112,12 @@ pub(super) async fn list(client: &Client, options: &ListOptions) -> Result<Group
         let (at, client) = (node.id, client.clone());
         asking.spawn(async move { (at, ask(&client, at, deadline).await) });
     }
-    let (mut groups, mut failed) = (BTreeMap::new(), Vec::new());
+    let (mut groups, mut failed, mut looking) = (BTreeMap::new(), Vec::new(), JoinSet::new());
     while let Some(asked) = asking.join_next().await {
         let Ok((coordinator, answer)) = asked else { continue };
+        if answer.is_ok() && looking.is_empty() {
+            looking.spawn(visibility(client.clone(), coordinator, deadline));
+        }
         match answer.and_then(|listed| read(listed, coordinator, options)) {
             // A group that is just moving may be listed twice.
             Ok(listed) => {
@@ -109,7 +127,25 @@ pub(super) async fn list(client: &Client, options: &ListOptions) -> Result<Group
         }
     }
     failed.sort_by_key(|(node, _)| *node);
-    Ok(GroupList { groups: groups.into_values().collect(), failed })
+    let visibility = looking.join_next().await.and_then(Result::ok).unwrap_or_default();
+    Ok(GroupList { groups: groups.into_values().collect(), failed, visibility })
+}
+
+/// Asks what this user may do to the cluster. Asked behind the listing, not beside it, so that a broker which closes the
+/// connection at this has told its groups.
+async fn visibility(client: Client, node: NodeId, deadline: Instant) -> Visibility {
+    let until = deadline.min(client.request_deadline());
+    let asked = client.send(Target::Node(node), Lane::Metadata, DescribeClusterRequest, until);
+    // A broker that does not know the request was not asked: its connection stays.
+    let answer = asked.await;
+    tracing::debug!(%node, ?answer, "what this user may do to the cluster");
+    let operations = answer.ok().filter(|answer| answer.error.is_none());
+    let operations = operations.and_then(|answer| answer.operations);
+    match operations.map(Operations::describe) {
+        Some(true) => Visibility::All,
+        Some(false) => Visibility::OnlyDescribable,
+        None => Visibility::Unknown,
+    }
 }
 
 /// Asks one broker, again for as long as it is loading groups. One that is out of reach is not waited for.

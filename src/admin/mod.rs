@@ -52,7 +52,7 @@ pub use describe::{
 pub use error::AdminError;
 pub use kind::{GroupState, GroupType};
 pub use lag::{GroupLag, PartitionLag};
-pub use list::{GroupList, GroupListing, ListOptions};
+pub use list::{GroupList, GroupListing, ListOptions, Visibility};
 pub use offsets::{
     Adjusted, OffsetReset, OffsetResetOptions, OffsetResetPlan, OffsetSelection, ResetTo,
     Unresettable,
@@ -130,8 +130,9 @@ impl Admin {
 
     /// The groups of the cluster, of all types. Every broker is asked for those that it coordinates.
     ///
-    /// A broker that does not tell is named beside the groups of the others. The trap: groups that this user may not
-    /// DESCRIBE are missing without a word, as brokers tell nothing of them.
+    /// A broker that does not tell is named beside the groups of the others. The trap: to a user without DESCRIBE on the
+    /// cluster, brokers name those groups alone on which it has DESCRIBE, and there is no error.
+    /// [`GroupList::visibility`] says whether that is so.
     ///
     /// # Errors
     ///
@@ -249,7 +250,8 @@ impl Admin {
     ///
     /// # Errors
     ///
-    /// The group does not exist, or the coordinator cannot be asked.
+    /// The group does not exist, is one of shares (KIP-932), whose records are acknowledged one by one
+    /// ([`AdminError::NotClassic`]), or the coordinator cannot be asked.
     pub async fn lag(&self, group: impl Into<String>) -> Result<GroupLag, AdminError> {
         let (client, group) = (self.client.clone(), checked(group.into())?);
         self.run(async move { lag::lag(&client, &group, client.api_deadline()).await }).await
@@ -385,8 +387,12 @@ impl<T> Drop for Running<T> {
 
 /// The name of a group, if it can be one.
 fn checked(group: String) -> Result<String, AdminError> {
-    match group.is_empty() {
-        true => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
-        false => Ok(group),
+    match group.len() {
+        0 => Err(AdminError::Invalid("the name of a group is empty".to_owned())),
+        // Brokers hang up on a longer one without a word.
+        32_768.. => {
+            Err(AdminError::Invalid("the name of a group is longer than 32767 bytes".to_owned()))
+        }
+        _ => Ok(group),
     }
 }

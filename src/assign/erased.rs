@@ -92,7 +92,7 @@ impl ErasedAssigner {
     }
 
     /// Whether members tell its leader nothing.
-    pub(super) fn tells_nothing(&self) -> bool {
+    pub(crate) fn tells_nothing(&self) -> bool {
         self.tells_nothing
     }
 

@@ -49,6 +49,11 @@ impl<'a> Console<'a> {
         self.broken == Some(io::ErrorKind::BrokenPipe)
     }
 
+    /// Whoever read what is said has gone.
+    pub(super) fn close(&mut self) {
+        self.note(Err(io::ErrorKind::BrokenPipe.into()));
+    }
+
     /// Says what was asked for.
     pub(super) fn say(&mut self, words: fmt::Arguments<'_>) {
         let said = self.out.write_fmt(words).and_then(|()| self.out.flush());

@@ -47,7 +47,7 @@ mod reach;
 mod table;
 mod watch;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 pub use assigners::Assigners;
@@ -126,17 +126,29 @@ fn command(
         }
         Some("help") => {
             let about = match arguments.next()? {
-                Some(Value(command)) => command.into_string().unwrap_or_default(),
-                _ => String::new(),
+                Some(Value(command)) => Some(command),
+                _ => None,
             };
-            let usage = usage(&about).unwrap_or_else(commands::usage);
-            console.say(format_args!("{usage}"));
+            console.say(format_args!("{}", help(about)?));
             Ok(Outcome::Done)
         }
         Some(name) if groups::Command::named(name).is_some() => {
             groups::run(name, arguments, assigners, console)
         }
-        _ => Err(UsageError::Other(format!("no command {command:?}; try `kafka-group help`"))),
+        _ => Err(no_such(&command)),
+    }
+}
+
+fn no_such(command: &OsStr) -> UsageError {
+    UsageError::Other(format!("no command {command:?}; try `kafka-group help`"))
+}
+
+/// What is said of one command, or of all.
+fn help(about: Option<OsString>) -> Result<String, UsageError> {
+    match about {
+        None => Ok(commands::usage()),
+        Some(name) if name == "help" => Ok(commands::usage()),
+        Some(name) => name.to_str().and_then(usage).ok_or_else(|| no_such(&name)),
     }
 }
 

@@ -88,6 +88,7 @@ fn help_is_given_for_the_asking() {
 fn what_is_not_understood_is_said_and_nothing_is_done() {
     for (args, message) in [
         (&["eat"][..], "no command \"eat\"; try `kafka-group help`"),
+        (&["help", "eat"], "no command \"eat\"; try `kafka-group help`"),
         (&["--eat"], "invalid option '--eat'"),
         (&["plan"], "no file to plan"),
         (&["plan", "--eat", "f"], "invalid option '--eat'"),
@@ -266,8 +267,29 @@ fn an_application_brings_its_own_assigner_and_its_metadata() {
     let said = plan("own", r#""a": {"metadata": 1}, "b": {"metadata": 8}"#);
     assert!(said.contains("\na       -       0    0"), "{said}");
     assert!(said.contains("loads could be 1 to 2"), "{said}");
+    let said = plan("own-odd", r#""a": {"metadata": 1}, "b\\n": {"metadata": {"x": 1}}"#);
+    assert!(said.starts_with(": metadata of member `b\\n`: "), "{said}");
     assert_eq!(plan("own-none", r#""a": {}"#), ": metadata of member `a`: none was sent\n");
     assert_eq!(plan("own-panic", r#""a": {"metadata": 1}"#), ": the assigner panicked: alone\n");
+}
+
+#[test]
+fn metadata_that_count_for_nothing_are_said_to() {
+    let plan = |assigner: &str, members: &str| {
+        let text = format!("{{\"topics\": {{\"t\": 3}}, \"members\": {{{members}}}}}");
+        let file = TestFile::new(assigner, &text);
+        let said = run(&["plan", "--assigner", assigner, file.path()]);
+        assert_eq!((said.err.as_str(), said.code), ("", 0));
+        let (head, _table) = said.out.split_once("\n\n").unwrap();
+        head.split_once('\n').map(|(_, notes)| notes.to_owned()).unwrap_or_default()
+    };
+    let told = r#""a": {"metadata": {"threads": 8}}, "b": {"metadata": 1}, "c": {}"#;
+    assert_eq!(plan("sticky", told), "sticky takes no metadata: those of 2 members do not count");
+    assert_eq!(plan("sticky", r#""a": {"metadata": null}, "b": {}"#), "");
+    let notes = plan("rack-aware", told);
+    let begin = "the metadata of a cannot be read: ";
+    assert!(notes.starts_with(begin) && notes.contains("\nthe metadata of b cannot"), "{notes}");
+    assert_eq!(plan("rack-aware", r#""a": {"metadata": "r-1"}, "b": {}"#), "");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::backoff::Backoff;
 use super::connection::Connection;
@@ -74,6 +74,28 @@ impl Brokers {
                 return Err(ClientError::Unreachable { attempts: attempts.into() });
             }
             sleep(pause).await;
+        }
+    }
+
+    /// An answer as it is; but where the broker hung up without a word, its port is looked at for why, until the
+    /// deadline. Cancel safe.
+    pub(super) async fn explained<T>(
+        &self,
+        broker: &Broker,
+        answer: Result<T, ClientError>,
+        deadline: Instant,
+    ) -> Result<T, ClientError> {
+        let address = match broker {
+            Broker::Bootstrap(address) => Some(address.clone()),
+            Broker::Node(id) => self.cluster.borrow().node(*id).map(address),
+        };
+        match (answer, address) {
+            (Err(ClientError::Disconnected { broker, cause, sent }), Some(address)) => {
+                let explained = timeout_at(deadline, self.pool.explain(&address, cause.clone()));
+                let cause = explained.await.unwrap_or(cause);
+                Err(ClientError::Disconnected { broker, cause, sent })
+            }
+            (answer, _) => answer,
         }
     }
 

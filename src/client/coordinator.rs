@@ -110,8 +110,9 @@ async fn search(
     let mut patience = PATIENCE.min(request_timeout);
     loop {
         let (broker, connection) = brokers.any(Lane::Metadata, asked.as_ref(), deadline).await?;
-        *asked = Some(broker);
+        *asked = Some(broker.clone());
         let answer = connection.call(&request, deadline.min(Instant::now() + patience)).await;
+        let answer = brokers.explained(&broker, answer, deadline).await;
         let trouble = match answer {
             Ok(answer) => match (answer.error, answer.coordinator) {
                 (ErrorCode::None, Some(node)) => return Ok(node),

@@ -246,14 +246,16 @@ impl ConnectionError {
     /// Whether the same address will answer the same for as long as nobody changes it.
     pub(crate) fn is_permanent(&self) -> bool {
         match self {
-            Self::Frame(FrameError::Tls | FrameError::Http) | Self::NoVersions(_) => true,
+            Self::Frame(FrameError::Http) | Self::NoVersions(_) => true,
             cause => cause.is_denial(),
         }
     }
 
-    /// Whether one end does not trust the other: more tries would look like an attack, and change nothing.
+    /// Whether one end does not trust the other, or they are not secured in the same way: more tries would look like an
+    /// attack, and change nothing.
     pub(crate) fn is_denial(&self) -> bool {
         match self {
+            Self::Frame(FrameError::Tls) => true,
             Self::Connect(ConnectError::Sasl(error)) => error.is_permanent(),
             Self::Connect(ConnectError::Tls(error)) => error.is_permanent(),
             _ => false,

@@ -289,9 +289,11 @@ async fn fetch(
     let mut avoid = None;
     loop {
         let (broker, connection) = brokers.any(Lane::Metadata, avoid.as_ref(), deadline).await?;
-        avoid = Some(broker);
+        avoid = Some(broker.clone());
         let patience = deadline.min(Instant::now() + request_timeout);
-        let trouble = match connection.call(&request, patience).await {
+        let answer = connection.call(&request, patience).await;
+        let answer = brokers.explained(&broker, answer, deadline).await;
+        let trouble = match answer {
             // A broker that has just started may know of nobody, not even of itself.
             Ok(answer) if answer.error.is_none() && !answer.brokers.is_empty() => {
                 return Ok(cluster(answer));

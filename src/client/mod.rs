@@ -25,6 +25,7 @@ mod metadata;
 mod offsets;
 mod options;
 mod pool;
+mod port;
 mod session;
 mod speaker;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::backoff::Backoff;
 use super::connection::{Connection, ConnectionOptions};
 use super::home::Home;
 use super::session::Authenticate;
-use super::{ClientError, ClientOptions, ConnectionError};
+use super::{ClientError, ClientOptions, ConnectionError, port};
 use crate::transport::{Address, Connect};
 use crate::types::NodeId;
 
@@ -80,6 +80,9 @@ type Opened = Option<Result<Connection, ConnectionError>>;
 struct Ailing {
     backoff: Backoff,
     not_before: Instant,
+    /// Why it does not let us in, or we not it. What one connection was told all would be, so until the next try no
+    /// other asks.
+    denied: Option<ConnectionError>,
 }
 
 impl PoolOptions {
@@ -197,7 +200,10 @@ impl Pool {
                 slot.close();
             }
         }
-        let not_before = state.ailing.get(broker).map(|ailing| ailing.not_before);
+        let not_before = match state.ailing.get_mut(broker).map(Ailing::next) {
+            Some(Err(denied)) => return watch::channel(Some(Err(denied))).1,
+            next => next.and_then(Result::ok),
+        };
         let (publish, opened) = watch::channel(None);
         let open = Arc::clone(self).open(broker.clone(), address.clone(), not_before, publish);
         let opening = self.options.runtime.spawn(open).abort_handle();
@@ -230,8 +236,21 @@ impl Pool {
     async fn try_to_open(&self, address: &Address) -> Result<Connection, ConnectionError> {
         let PoolOptions { network, connection, runtime, .. } = &self.options;
         let deadline = Instant::now() + connection.setup_timeout;
-        let stream = network.connect(address, deadline).await?;
+        let stream = match network.connect(address, deadline).await {
+            Ok(stream) => stream,
+            Err(error) => return Err(self.explain(address, error.into()).await),
+        };
         Connection::open(stream, address.to_string().into(), connection, runtime, deadline).await
+    }
+
+    /// What happened; where the port hung up without a word, it is looked at. Cancel safe.
+    pub(super) async fn explain(
+        &self,
+        address: &Address,
+        happened: ConnectionError,
+    ) -> ConnectionError {
+        let explained = port::explain(&happened, address, &self.options).await;
+        explained.map_or(happened, ConnectionError::Connect)
     }
 
     /// Remembers how a try went.
@@ -249,7 +268,9 @@ impl Pool {
                 let ailing = ailing.entry(broker.clone()).or_insert_with(|| Ailing {
                     backoff: Backoff::new(first, most, dice.u64(..)),
                     not_before: Instant::now(),
+                    denied: None,
                 });
+                ailing.denied = cause.is_denial().then(|| cause.clone());
                 ailing.not_before = Instant::now() + ailing.backoff.pause();
             }
         }
@@ -267,6 +288,19 @@ fn place(lane: Lane, broker: &Broker) -> Place {
 fn usable(open: &Connection, lane: Lane) -> bool {
     let blocked = matches!(lane, Lane::Member(_)) && open.is_abandoned();
     open.is_usable(Instant::now()) && !blocked
+}
+
+impl Ailing {
+    /// When the next try may be made; where we were denied, by whoever asks first, and the rest hear what was said.
+    fn next(&mut self) -> Result<Instant, ConnectionError> {
+        let now = Instant::now();
+        match &self.denied {
+            Some(denied) if now < self.not_before => return Err(denied.clone()),
+            Some(_) => self.not_before = now + self.backoff.pause(),
+            None => return Ok(self.not_before),
+        }
+        Ok(now)
+    }
 }
 
 impl Slot {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::speaker::Speaker;
 use super::{ClientError, ConnectionError};
@@ -47,6 +47,10 @@ pub(super) fn login(security: &Security) -> Result<Option<Arc<dyn Authenticate>>
 /// What of a session is used before it is renewed: the rest is for clocks that differ, and for the way.
 const USED: f64 = 0.85;
 
+/// Kafka lets a session be renewed once a second; what comes sooner is ILLEGAL_SASL_STATE. Sessions become as short as
+/// that where a token is about to expire.
+const SOONEST: Duration = Duration::from_millis(1100);
+
 /// A connection's session. Requests go out under it; renewing it waits until none is being sent, and lets none be sent.
 ///
 /// Answers may be outstanding meanwhile: the broker works on one request after the other. So a JoinGroup may be parked
@@ -59,8 +63,17 @@ pub(super) struct Session {
     runtime: Handle,
 }
 
-/// When the session is to be renewed, if ever; or why it could not be.
-type State = Result<Option<Instant>, ConnectionError>;
+/// The session as it is; or why it could not be renewed.
+type State = Result<Term, ConnectionError>;
+
+/// What is known of the session in which we are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    /// When it is to be renewed, if ever.
+    due: Option<Instant>,
+    /// When it may be.
+    renewable: Instant,
+}
 
 /// While it lives, the session is not being renewed.
 pub(super) type Admission = OwnedRwLockReadGuard<State>;
@@ -76,10 +89,11 @@ impl Session {
         runtime: &Handle,
         deadline: Instant,
     ) -> Result<Self, ConnectionError> {
+        let renewable = Instant::now();
         let lifetime = login.authenticate(speaker, deadline).await?;
         Ok(Self {
             login: Arc::clone(login),
-            state: Arc::new(RwLock::new(Ok(due(lifetime)))),
+            state: Arc::new(RwLock::new(Ok(Term::new(lifetime, renewable)))),
             setup_timeout,
             runtime: runtime.clone(),
         })
@@ -100,7 +114,7 @@ impl Session {
             };
             match &*admission {
                 Err(cause) => return Err(speaker.lost(cause.clone())),
-                Ok(due) if !is_due(*due) => return Ok(admission),
+                Ok(term) if !term.is_due() => return Ok(admission),
                 Ok(_) => drop(admission),
             }
             // In a task of its own: between the first word and the last nobody may be let in, whoever gives up.
@@ -113,15 +127,19 @@ impl Session {
 
     async fn renew(self, speaker: Speaker) {
         let mut state = self.state.write().await;
-        if !matches!(*state, Ok(at) if is_due(at)) {
-            return; // By another, who was first.
-        }
+        let term = match &*state {
+            Ok(term) if term.is_due() => *term,
+            _ => return, // By another, who was first.
+        };
         // Should this end before it has an outcome, the connection is of no use.
         *state = Err(ConnectionError::Dropped);
-        let deadline = Instant::now() + self.setup_timeout;
+        sleep_until(term.renewable).await;
+        let begun = Instant::now();
+        let deadline = begun + self.setup_timeout;
         let outcome = timeout_at(deadline, self.login.authenticate(&speaker, deadline)).await;
         let late = || Err(ConnectError::from(SaslError::late()).into());
-        *state = outcome.unwrap_or_else(|_| late()).map(due);
+        let lifetime = outcome.unwrap_or_else(|_| late()).map_err(of_renewal);
+        *state = lifetime.map(|lifetime| Term::new(lifetime, begun + SOONEST));
         match &*state {
             Ok(_) => tracing::debug!(broker = %speaker.peer(), "authenticated again"),
             Err(cause) => {
@@ -132,12 +150,24 @@ impl Session {
     }
 }
 
-fn due(lifetime: Option<Duration>) -> Option<Instant> {
-    Some(Instant::now() + lifetime?.mul_f64(USED))
+impl Term {
+    fn new(lifetime: Option<Duration>, renewable: Instant) -> Self {
+        Self { due: lifetime.map(|lifetime| Instant::now() + lifetime.mul_f64(USED)), renewable }
+    }
+
+    fn is_due(&self) -> bool {
+        self.due.is_some_and(|at| at <= Instant::now())
+    }
 }
 
-fn is_due(at: Option<Instant>) -> bool {
-    at.is_some_and(|at| at <= Instant::now())
+/// A listener that let us in has SASL, whatever it says now.
+fn of_renewal(error: ConnectionError) -> ConnectionError {
+    match error {
+        ConnectionError::Connect(ConnectError::Sasl(SaslError::NotHere)) => {
+            ConnectError::from(SaslError::Ended("it lets no session be renewed now".into())).into()
+        }
+        error => error,
+    }
 }
 
 impl fmt::Debug for Session {

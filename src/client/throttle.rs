@@ -25,7 +25,7 @@ pub(super) fn throttle(api: ApiKey, version: i16, mut answer: Reader) -> Option<
 fn left_to_the_client(api: ApiKey) -> Option<i16> {
     match api {
         ApiKey::ApiVersions | ApiKey::OffsetDelete => None,
-        ApiKey::ConsumerGroupDescribe => Some(0),
+        ApiKey::DescribeCluster | ApiKey::ConsumerGroupDescribe => Some(0),
         ApiKey::DeleteGroups => Some(1),
         ApiKey::ListOffsets | ApiKey::JoinGroup => Some(3),
         ApiKey::Metadata => Some(6),

@@ -1,5 +1,9 @@
 //! OAUTHBEARER's tokens, kept for as long as they are good.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -7,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::security::{Mechanism, Sasl, Token, TokenError};
+use crate::security::{Mechanism, Sasl, Token, TokenError, TokenProvider};
 
 /// The tokens of one client, for all its connections and for rdkafka.
 pub(super) struct Tokens {
@@ -25,6 +29,9 @@ struct Kept {
 /// What of a token's life is used: the rest is for the way, and for a provider that is away for a while.
 const USED: f64 = 0.8;
 
+/// How long a provider that failed is left alone while the last token is good: every new connection would ask it again.
+const PAUSE: Duration = Duration::from_secs(10);
+
 impl Tokens {
     pub(super) fn new(sasl: Sasl) -> Self {
         Self { sasl, kept: Mutex::default() }
@@ -32,7 +39,8 @@ impl Tokens {
 
     /// A token that is good now; none where the mechanism has none. At the latest by `deadline`.
     ///
-    /// A provider that fails is not missed while the last token is good. Cancel safe: the next who asks asks again.
+    /// A provider that fails, or hangs, is not missed while the last token is good: it then gets no more than half of the
+    /// time, since the rest is for using the token. Cancel safe: the next who asks asks again.
     pub(super) async fn current(&self, deadline: Instant) -> Result<Option<Token>, TokenError> {
         if matches!(self.sasl.mechanism(), Mechanism::Plain { .. } | Mechanism::Scram { .. }) {
             return Ok(None);
@@ -40,22 +48,25 @@ impl Tokens {
         let within = async {
             let mut kept = self.kept.lock().await;
             let now = now();
-            if let Some(kept) = kept.as_ref().filter(|kept| now < kept.stale) {
+            let good = kept.as_mut().filter(|kept| now < kept.token.expires());
+            if let Some(kept) = good.as_ref().filter(|kept| now < kept.stale) {
                 return Ok(Some(kept.token.clone()));
             }
-            match self.ask(now).await {
-                Ok(token) => {
+            let share = if good.is_some() { 2 } else { 1 };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let asked = timeout_at(Instant::now() + left / share, self.ask(now)).await;
+            match (asked.unwrap_or(Err(TokenError::TimedOut)), good) {
+                (Ok(token), _) => {
                     let life = token.expires().duration_since(now).unwrap_or_default();
                     *kept = Some(Kept { token: token.clone(), stale: now + life.mul_f64(USED) });
                     Ok(Some(token))
                 }
-                Err(error) => match kept.as_ref().filter(|kept| now < kept.token.expires()) {
-                    Some(kept) => {
-                        tracing::warn!(%error, "no new token: the last one is used for as long as it is good");
-                        Ok(Some(kept.token.clone()))
-                    }
-                    None => Err(error),
-                },
+                (Err(error), Some(good)) => {
+                    tracing::warn!(%error, "no new token: the last one is used for as long as it is good");
+                    good.stale = now + PAUSE;
+                    Ok(Some(good.token.clone()))
+                }
+                (Err(error), None) => Err(error),
             }
         };
         timeout_at(deadline, within).await.unwrap_or(Err(TokenError::TimedOut))
@@ -66,10 +77,7 @@ impl Tokens {
             Mechanism::UnsecuredToken { principal, lifetime } => {
                 unsecured(principal, *lifetime, now)
             }
-            Mechanism::OAuthBearer(provider) => {
-                let asked = provider.token().await;
-                asked.map_err(|error| TokenError::Failed(error.to_string().into()))?
-            }
+            Mechanism::OAuthBearer(provider) => provided(&**provider).await?,
             Mechanism::Plain { .. } | Mechanism::Scram { .. } => return Err(TokenError::Malformed),
         };
         // Anything else would end the word that it is sent in.
@@ -81,6 +89,17 @@ impl Tokens {
             (true, true) => Ok(token),
         }
     }
+}
+
+/// The application's own. A panic is a failure like others: the message, which may hold anything, is on stderr already.
+async fn provided(provider: &dyn TokenProvider) -> Result<Token, TokenError> {
+    let mut asked = pin!(async { provider.token().await });
+    let polled =
+        poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(context))) {
+            Ok(polled) => polled.map_err(|error| TokenError::Failed(error.to_string().into())),
+            Err(_) => Poll::Ready(Err(TokenError::Failed("it panicked".into()))),
+        });
+    polled.await
 }
 
 /// A JWT that is signed with nothing. The principal has no characters that JSON writes otherwise.
@@ -119,7 +138,8 @@ mod tests {
             let call = self.0.fetch_add(1, Ordering::SeqCst);
             match self.1(call) {
                 Some(token) => Ok(token),
-                None if call == 100 => std::future::pending().await,
+                None if call >= 200 => panic!("s3cret"),
+                None if call >= 100 => std::future::pending().await,
                 None => Err("the provider is away".into()),
             }
         }
@@ -168,6 +188,28 @@ mod tests {
         let begun = Instant::now();
         assert_eq!(tokens.current(soon()).await.unwrap_err(), TokenError::TimedOut);
         assert_eq!(begun.elapsed(), Duration::from_secs(5));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_provider_that_hangs_is_not_missed_while_the_last_token_is_good() {
+        let (tokens, calls) = scripted(99, |call| (call == 99).then(|| good_for(3600)));
+        tokens.current(soon()).await.unwrap();
+        if let Some(kept) = &mut *tokens.kept.lock().await {
+            kept.stale = now();
+        }
+        let begun = Instant::now();
+        for _ in 0..9 {
+            assert!(tokens.current(soon()).await.unwrap().is_some());
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5), "time is left to use it");
+        assert_eq!(calls.load(Ordering::SeqCst), 101, "and it is not asked at each connection");
+    }
+
+    #[tokio::test]
+    async fn a_provider_that_panics_has_failed() {
+        let (tokens, _) = scripted(200, |_| None);
+        let error = tokens.current(soon()).await.unwrap_err();
+        assert_eq!(error, TokenError::Failed("it panicked".into()));
     }
 
     #[tokio::test]

@@ -27,7 +27,6 @@ use crate::subscription::OnAssignError;
 /// Says what a [`Consumer`] is to be: all that a [`GroupMemberBuilder`] says, and where and how to read.
 ///
 /// [`set`](Self::set) takes librdkafka's consumer properties, too (`fetch.min.bytes`, `queued.max.messages.kbytes`).
-/// Its `metadata.broker.list` is where rdkafka alone begins; otherwise that is `bootstrap.servers`.
 #[derive(Default)]
 #[must_use = "a builder does nothing until it joins"]
 pub struct ConsumerBuilder {
@@ -110,12 +109,8 @@ fn config(plane: &DataPlane, reset: AutoOffsetReset) -> ClientConfig {
     for (property, value) in &plane.properties {
         config.set(property, value);
     }
-    // librdkafka has two names for one property: where both are set, which one counts is chance. So whoever lets rdkafka
-    // begin elsewhere is believed.
-    if !plane.properties.contains_key("metadata.broker.list") {
-        config.set("bootstrap.servers", &plane.servers);
-    }
     config
+        .set("bootstrap.servers", &plane.servers)
         .set("group.id", &plane.group_id)
         .set("client.id", &plane.client_id)
         .set("auto.offset.reset", reset.rdkafka_name());
@@ -322,7 +317,7 @@ mod tests {
         let said = refused("sesion.timeout.ms", "7000").await;
         assert_eq!(
             said,
-            "property: `sesion.timeout.ms` is neither this crate's nor librdkafka's: is `session.timeout.ms` meant?"
+            "property: `sesion.timeout.ms` (is `session.timeout.ms` meant?) is neither this crate's nor librdkafka's"
         );
     }
 

@@ -17,6 +17,9 @@ const BROKERS: usize = 64;
 /// How much of librdkafka's text is kept, in characters.
 const TEXT: usize = 300;
 
+/// How librdkafka begins when the token provider failed.
+const WITHOUT_TOKEN: &str = "Failed to acquire SASL OAUTHBEARER token";
+
 /// What one of rdkafka's connections met.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Denial {
@@ -37,8 +40,12 @@ pub(super) enum Distrust {
 
 impl Denial {
     /// Reads librdkafka's text, which begins with its name of the connection: `ssl://host:port/id: …`, or
-    /// `GroupCoordinator: host:port: …`. A text that names no broker is of no connection: a token that could not be had.
+    /// `GroupCoordinator: host:port: …`. Without a token no broker at all lets it in.
     pub(super) fn read(distrust: Distrust, said: &str) -> Option<Self> {
+        if said.starts_with(WITHOUT_TOKEN) {
+            let why = format!("{}; look at the token provider", plain(said));
+            return Some(Self { broker: "any broker".to_owned(), why });
+        }
         let said = said.strip_prefix("GroupCoordinator: ").unwrap_or(said);
         let (name, cause) = said.split_once(": ")?;
         let name = name.split_once("://").map_or(name, |(_, name)| name);
@@ -152,20 +159,18 @@ impl Denials {
 
 impl Broker {
     fn word(&mut self, now: Instant, session: Duration, hold: Duration) -> Option<Word> {
-        let Denial { broker, why } = &self.last;
+        let text = || format!("rdkafka is not let in by {}: {}", self.last.broker, self.last.why);
         let lasted = self.repeated.saturating_duration_since(self.since);
         match self.said {
             Said::Nothing if now.saturating_duration_since(self.since) >= hold => {
+                let text = text().into();
                 self.said = Said::Denied;
-                let text = format!("rdkafka's connections to {broker} are denied: {why}");
-                Some(Word::Denied(text.into()))
+                Some(Word::Denied(text))
             }
             Said::Denied if lasted >= session => {
+                let text = text();
                 self.said = Said::Lasts;
-                Some(Word::Lasts(format!(
-                    "its connections to {broker} have been denied for {} s, and what that broker leads is not read: {why}",
-                    lasted.as_secs()
-                )))
+                Some(Word::Lasts(text))
             }
             Said::Nothing | Said::Denied | Said::Lasts => None,
         }
@@ -318,9 +323,18 @@ mod tests {
 
     #[test]
     fn what_names_no_broker_is_no_brokers() {
-        for text in ["", "Failed to acquire SASL OAUTHBEARER token: nobody", "a:b: c", "a:1"] {
+        for text in ["", "nobody: nothing", "a:b: c", "a:1"] {
             assert_eq!(Denial::read(Distrust::Credentials, text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_token_provider_that_fails_is_named() {
+        let text =
+            "Failed to acquire SASL OAUTHBEARER token: the token provider failed: it is away";
+        let read = Denial::read(Distrust::Credentials, text).expect("a denial");
+        assert_eq!(read.broker, "any broker");
+        assert!(read.why.contains("it is away; look at the token provider"), "{}", read.why);
     }
 
     #[test]

@@ -17,7 +17,6 @@ mod denials;
 mod hand_over;
 mod ledger;
 mod listener;
-mod names;
 mod pump;
 mod queue;
 mod raw;
@@ -99,11 +98,9 @@ impl Consumer {
     /// the call before returned.
     ///
     /// An error with which the membership ended is returned once, and then `None`. After any other error, such as a
-    /// topic that may not be read or [`Error::NoCommittedOffset`], the consumer goes on and may be asked again.
-    ///
-    /// A broker that denies rdkafka alone, by TLS or SASL, is told to the listener (`Event::Denied`), and is an
-    /// [`Error::DataPlane`] here, once, when it still does so after a session (`session.timeout.ms`): partitions that it
-    /// leads are not read, all others are. Where the membership is denied, too, only the membership says so.
+    /// topic that may not be read or [`Error::NoCommittedOffset`], the consumer goes on and may be asked again. So it does
+    /// when a broker has not let rdkafka in for longer than `session.timeout.ms` ([`Error::DataPlane`], once): what other
+    /// brokers lead is read on. [`Event::Denied`](crate::Event::Denied) has told the listener when that began.
     ///
     /// Cancel safe: a record that was not returned is not lost.
     pub async fn recv(&mut self) -> Result<Option<Record>, Error> {

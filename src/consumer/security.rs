@@ -1,5 +1,7 @@
 //! What librdkafka is told of TLS and SASL: the same as our own connections, in its words.
 
+use std::ffi::OsString;
+
 use rdkafka::ClientConfig;
 
 use crate::error::Error;
@@ -27,7 +29,9 @@ fn properties(security: &Security) -> Vec<(&'static str, String)> {
 
 fn say_tls(tls: &Tls, said: &mut Vec<(&'static str, String)>) {
     match &tls.roots {
-        Roots::System => said.push(("ssl.ca.location", "probe".to_owned())),
+        Roots::System => {
+            said.push(("ssl.ca.location", system_roots(|name| std::env::var_os(name))))
+        }
         Roots::Given(pem) => said.push(pem_as(pem, "ssl.ca.location", "ssl.ca.pem")),
     }
     if let Some(identity) = &tls.identity {
@@ -37,6 +41,14 @@ fn say_tls(tls: &Tls, said: &mut Vec<(&'static str, String)>) {
     }
     let checks = if tls.checks_host_name { "https" } else { "none" };
     said.push(("ssl.endpoint.identification.algorithm", checks.to_owned()));
+}
+
+/// Where our own connections find them: librdkafka looks for the system's by itself, and would not ask the environment.
+fn system_roots(variable: impl Fn(&str) -> Option<OsString>) -> String {
+    let set = |name| variable(name)?.into_string().ok().filter(|path| !path.is_empty());
+    // Of several directories librdkafka takes one.
+    let directory = || set("SSL_CERT_DIR")?.split(':').next().map(str::to_owned);
+    set("SSL_CERT_FILE").or_else(directory).unwrap_or_else(|| "probe".to_owned())
 }
 
 fn pem_as(pem: &Pem, file: &'static str, text: &'static str) -> (&'static str, String) {
@@ -125,7 +137,33 @@ mod tests {
         assert!(
             said(&security).contains(&("ssl.endpoint.identification.algorithm", "none".into()))
         );
-        assert!(said(&security).contains(&("ssl.ca.location", "probe".into())));
+        let roots = system_roots(|name| std::env::var_os(name));
+        assert!(said(&security).contains(&("ssl.ca.location", roots)));
+    }
+
+    #[test]
+    fn both_planes_trust_the_roots_that_the_environment_names() {
+        for (set, expected) in [
+            (&[("SSL_CERT_FILE", "roots.pem"), ("SSL_CERT_DIR", "roots")][..], "roots.pem"),
+            (&[("SSL_CERT_DIR", "roots")], "roots"),
+            (&[], "probe"),
+        ] {
+            let variable = |name: &str| set.iter().find(|(set, _)| *set == name);
+            assert_eq!(
+                system_roots(|name| variable(name).map(|(_, value)| value.into())),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_empty_names_nothing_and_of_a_list_of_directories_the_first_is_taken() {
+        let roots = system_roots(|name| match name {
+            "SSL_CERT_DIR" => Some("/one:/two".into()),
+            _ => Some("".into()),
+        });
+        assert_eq!(roots, "/one");
+        assert_eq!(system_roots(|_| Some("".into())), "probe");
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub(crate) struct DataPlane {
     pub(crate) enable_auto_commit: bool,
     pub(crate) auto_commit_interval: Duration,
     pub(crate) auto_offset_reset: String,
-    pub(crate) session_timeout: Duration,
     pub(crate) close_timeout: Duration,
+    pub(crate) session_timeout: Duration,
     pub(crate) selection: Selection,
 }
 
@@ -54,8 +54,8 @@ impl GroupMemberBuilder {
             enable_auto_commit: options.enable_auto_commit,
             auto_commit_interval: options.auto_commit_interval,
             auto_offset_reset: options.auto_offset_reset,
-            session_timeout: options.session_timeout,
             close_timeout: options.close_timeout,
+            session_timeout: options.session_timeout,
             selection: self.selection()?,
         })
     }

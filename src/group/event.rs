@@ -52,8 +52,8 @@ pub enum Event {
     /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
     /// [`Error::Authentication`](crate::Error::Authentication).
     ///
-    /// A `Consumer` tells its listener the same of a broker that denies rdkafka alone, once while it lasts, when the
-    /// membership has not met it within a third of a session (at the most 15 s). That does not end the membership.
+    /// A `Consumer` says it of rdkafka's connections, too, once for each broker while it lasts: rdkafka reads from
+    /// brokers that the membership has no need of.
     Denied(Arc<str>),
     /// An event that was there was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins
     /// again now.

@@ -38,6 +38,8 @@ pub use handle::{GroupMetadata, MemberHandle};
 pub use member::GroupMember;
 #[cfg(any(test, feature = "test-util"))]
 pub use pieces::PieceMember;
+#[cfg(feature = "consumer")]
+pub(crate) use properties::unknown as unknown_property;
 pub use properties::{PROPERTIES, Plane, Property};
 pub use status::{Counters, Round, Status};
 pub use take_over::TakeOver;

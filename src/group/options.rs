@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::properties::{PROPERTIES, Plane, is_so_anyway, plane};
+use super::properties::{PROPERTIES, Plane, is_so_anyway, plane, unknown};
 use super::take_over::TakeOver;
 use crate::error::Error;
 use crate::membership::{LeavePolicy, OnFenced};
@@ -136,7 +136,7 @@ impl Options {
     /// A data plane takes its properties out before the member joins. What is left is read by nobody.
     pub(crate) fn refuse_what_nobody_reads(&self) -> Result<(), Error> {
         let unread = self.rdkafka.keys().filter(|name| plane(name) == Plane::Rdkafka);
-        let unread: Vec<String> = unread.map(|name| format!("`{name}`")).collect();
+        let unread: Vec<String> = unread.map(|name| unknown(name)).collect();
         if unread.is_empty() {
             return Ok(());
         }

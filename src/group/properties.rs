@@ -1,5 +1,7 @@
 //! Kafka's property names: which plane each belongs to.
 
+use crate::types::nearest;
+
 /// Who reads a property.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -87,6 +89,7 @@ pub const PROPERTIES: &[Property] = &[
     refused("internal.leave.group.on.close", "`leave_policy` says whether closing leaves"),
     refused("key.deserializer", BYTES),
     refused("max.poll.records", "records are received one by one: leave it out"),
+    refused("metadata.broker.list", "is librdkafka's second name of `bootstrap.servers`: use that"),
     refused("metric.reporters", JAVAS),
     refused("metrics.num.samples", JAVAS),
     refused("metrics.recording.level", JAVAS),
@@ -127,6 +130,15 @@ pub(crate) fn plane(name: &str) -> Plane {
         .iter()
         .find(|property| property.name == name)
         .map_or(Plane::Rdkafka, |property| property.plane)
+}
+
+/// A name as it is shown where nobody knows it: beside the one that was meant, if that can be guessed.
+pub(crate) fn unknown(name: &str) -> String {
+    let read = PROPERTIES.iter().filter(|property| !matches!(property.plane, Plane::Refused(_)));
+    match nearest(name, read.map(|property| property.name)) {
+        Some(meant) => format!("`{name}` (is `{meant}` meant?)"),
+        None => format!("`{name}`"),
+    }
 }
 
 #[cfg(test)]

@@ -36,9 +36,9 @@ pub enum TakeOver {
     ///
     /// For processes that are tied to a host. A holder that is of this crate has told its host's name, which is compared;
     /// hosts of one name (`localhost`, a StatefulSet's pods in two clusters) are then one. Of others, and of all while
-    /// the group rebalances, only an address is known, that of the first process with this id, as the broker sees it; it is compared with the one that this host
-    /// speaks to the broker from, and behind a NAT or a proxy the two never match. When the coordinator does not say
-    /// who is there, `join()` ends with its error.
+    /// the group rebalances, only an address is known, that of the first process with this id, as the broker sees it; it
+    /// is compared with the one that this host speaks to the broker from, and behind a NAT or a proxy the two never
+    /// match. When the coordinator does not say who is there, `join()` ends with its error.
     SameHost,
     /// Waits until the holder's session has ended, as long as our own `session.timeout.ms` and 5 s more; then joins, or
     /// ends with [`Error::InstanceIdHeld`](crate::Error::InstanceIdHeld) where it is there still.

@@ -289,7 +289,8 @@ impl<H: Holding> Membership<H> {
 }
 
 /// Whether `leader` is an id that the broker gave to an earlier life of `instance`: up to JoinGroup v8 a leader that
-/// restarted is told its old id (KIP-814). The broker's uuid has 36 characters, so that "a" does not take "a-b" for its own.
+/// restarted is told its old id (KIP-814). The broker's uuid has 36 characters, so that "a" does not take "a-b" for its
+/// own.
 fn is_former_id(leader: &MemberId, instance: &GroupInstanceId) -> bool {
     leader
         .as_str()

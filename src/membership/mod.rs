@@ -3,10 +3,10 @@
 //! The contract is one sentence: tell the machine something, then do everything that [`Membership::poll_output`]
 //! gives out, then sleep no later than [`Membership::poll_timeout`].
 //!
-//! Inputs come in here (commands) and in `answers`. A round goes through these files: `round` (what must go is given up, what we say is fixed), `join`, `sync` (the
-//! leader plans, sooner or later: `settle`; the answer is the plan). Beside it run `heartbeat`, `commits` and `coordinator`; `recover` carries
-//! out the error table, `leave` the end, and `events` holds what the application has yet to be told (`progress`:
-//! whether it asks).
+//! Inputs come in here (commands) and in `answers`. A round goes through these files: `round` (what must go is given up,
+//! what we say is fixed), `join`, `sync` (the leader plans, sooner or later: `settle`; the answer is the plan). Beside it
+//! run `heartbeat`, `commits` and `coordinator`; `recover` carries out the error table, `leave` the end, and `events`
+//! holds what the application has yet to be told (`progress`: whether it asks).
 
 mod answers;
 mod commits;

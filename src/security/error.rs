@@ -26,7 +26,8 @@ impl InvalidSecurity {
 pub enum TlsError {
     /// The certificate's root is none of ours.
     #[error(
-        "its certificate comes from a CA that is not trusted: look at ssl.ca.location (Kafka: ssl.truststore.location)"
+        "its certificate comes from a CA that is not trusted, or it does not send those in between: look at ssl.ca.location \
+         (Kafka: ssl.truststore.location)"
     )]
     UnknownIssuer,
     /// The certificate is another host's.
@@ -41,9 +42,10 @@ pub enum TlsError {
         /// Whom the certificate names, where that is known.
         names: Vec<String>,
     },
-    /// The certificate's time is over.
+    /// The time of the certificate, or of one that leads to its root, is over.
     #[error(
-        "its certificate has expired: renew it at the broker (ssl.keystore.location), or look at this machine's clock"
+        "its certificate, or one in between, has expired: renew it at the broker (ssl.keystore.location), or look at this \
+         machine's clock"
     )]
     Expired,
     /// The certificate's time has not come.
@@ -58,6 +60,13 @@ pub enum TlsError {
          (Kafka: ssl.keystore.location)"
     )]
     ClientCertificate(Arc<str>),
+    /// The broker has none of our versions of TLS, or none of our cipher suites; of some that are not Java's, that it wants
+    /// to see a certificate.
+    #[error(
+        "finds nothing in our TLS that it takes ({0}): look at its ssl.enabled.protocols, which needs TLSv1.2 or TLSv1.3, \
+         at its ssl.cipher.suites, and whether it wants a certificate (ssl.certificate.location)"
+    )]
+    NothingInCommon(Arc<str>),
     /// What answered does not speak TLS.
     #[error(
         "does not speak TLS on this port: look at security.protocol (PLAINTEXT or SASL_PLAINTEXT there?) and the port"
@@ -79,7 +88,7 @@ pub enum TlsError {
 #[non_exhaustive]
 pub enum SaslError {
     /// The listener has other mechanisms.
-    #[error("does not offer sasl.mechanism = {mechanism}; it offers {}", .offered.join(", "))]
+    #[error("does not offer sasl.mechanism = {mechanism}; it offers {}", Few(.offered))]
     NotOffered {
         /// What we asked for.
         mechanism: &'static str,
@@ -91,6 +100,15 @@ pub enum SaslError {
         "has no SASL on this port: look at security.protocol (PLAINTEXT or SSL there?) and the port"
     )]
     NotHere,
+    /// The listener has SASL, and we are set to say nothing of who we are.
+    #[error(
+        "wants to know who we are, by {}: look at security.protocol (SASL_PLAINTEXT or SASL_SSL there?) and \
+         sasl.mechanism", Few(.offered)
+    )]
+    Wanted {
+        /// The mechanisms that it has.
+        offered: Vec<String>,
+    },
     /// The broker does not believe us.
     #[error("refuses our credentials ({mechanism}): {message}; look at {look}")]
     Refused {
@@ -168,7 +186,29 @@ impl fmt::Display for Names<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.is_empty() {
             true => Ok(()),
-            false => write!(f, " but {}", self.0.join(", ")),
+            false => write!(f, " but {}", Few(self.0)),
+        }
+    }
+}
+
+/// What somebody lists who is not trusted yet: not too much of it, and nothing that could harm a terminal.
+struct Few<'a>(&'a [String]);
+
+impl fmt::Display for Few<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 8;
+        const LONGEST: usize = 64;
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        for (at, text) in self.0.iter().take(MOST).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+            write!(f, "{separator}{text}")?;
+        }
+        match self.0.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }

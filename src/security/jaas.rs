@@ -33,7 +33,7 @@ impl Login {
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         let mut words = Words(text.chars().peekable());
         let module = module(&words.next()?.ok_or("is empty")?)?;
-        match words.next()?.as_deref() {
+        match words.next()?.map(|flag| flag.to_ascii_lowercase()).as_deref() {
             Some("required" | "requisite" | "sufficient" | "optional") => {}
             _ => return Err("has no flag behind the module: write `required`"),
         }
@@ -98,19 +98,20 @@ fn module(name: &str) -> Result<Module, &'static str> {
     }
 }
 
-/// Words, texts in quotes, `=` and `;`.
+/// Words, texts in quotes of either kind, `=` and `;`, as Java's `StreamTokenizer` tells them apart. More is taken for a
+/// word: Kafka refuses numbers and signs outside of quotes.
 struct Words<'a>(Peekable<Chars<'a>>);
 
 impl Words<'_> {
     fn next(&mut self) -> Result<Option<String>, &'static str> {
-        while self.0.next_if(|c| c.is_whitespace()).is_some() {}
+        self.pass_over_comments()?;
         let Some(first) = self.0.next() else { return Ok(None) };
         match first {
             '=' | ';' => Ok(Some(first.to_string())),
-            '"' => self.quoted().map(Some),
+            '"' | '\'' => self.quoted(first).map(Some),
             _ => {
                 let mut word = String::from(first);
-                let ends = |c: &char| c.is_whitespace() || matches!(c, '=' | ';' | '"');
+                let ends = |c: &char| c.is_whitespace() || matches!(c, '=' | ';' | '"' | '\'');
                 while let Some(c) = self.0.next_if(|c| !ends(c)) {
                     word.push(c);
                 }
@@ -119,17 +120,61 @@ impl Words<'_> {
         }
     }
 
-    /// A backslash takes what follows as it is.
-    fn quoted(&mut self) -> Result<String, &'static str> {
+    /// `//` to the end of the line, and what stands between `/*` and `*/`; space, too.
+    fn pass_over_comments(&mut self) -> Result<(), &'static str> {
+        loop {
+            while self.0.next_if(|c| c.is_whitespace()).is_some() {}
+            let mut ahead = self.0.clone();
+            match (ahead.next(), ahead.next()) {
+                (Some('/'), Some('/')) => {
+                    while self.0.next_if(|c| !matches!(c, '\n' | '\r')).is_some() {}
+                }
+                (Some('/'), Some('*')) => {
+                    let mut last = ' ';
+                    while let Some(c) = ahead.next().filter(|c| (last, *c) != ('*', '/')) {
+                        last = c;
+                    }
+                    self.0 = ahead;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// A backslash takes most of what follows as it is.
+    fn quoted(&mut self, quote: char) -> Result<String, &'static str> {
         let mut text = String::new();
         loop {
             match self.0.next() {
-                Some('"') => return Ok(text),
-                Some('\\') => text.extend(self.0.next()),
+                Some(c) if c == quote => return Ok(text),
+                Some('\\') => text.extend(self.escaped()),
+                None | Some('\n' | '\r') => return Err("has a quote that is not closed"),
                 Some(c) => text.push(c),
-                None => return Err("has a quote that is not closed"),
             }
         }
+    }
+
+    /// A control character by its letter or by up to three octal digits, or what stands there.
+    fn escaped(&mut self) -> Option<char> {
+        let first = self.0.next()?;
+        let Some(mut number) = first.to_digit(8) else {
+            return Some(match first {
+                'a' => '\u{7}',
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'v' => '\u{b}',
+                other => other,
+            });
+        };
+        let most = if number < 4 { 2 } else { 1 };
+        for _ in 0..most {
+            let Some(digit) = self.0.next_if(|c| c.is_digit(8)) else { break };
+            number = number * 8 + digit.to_digit(8)?;
+        }
+        char::from_u32(number)
     }
 }
 
@@ -152,6 +197,23 @@ mod tests {
         assert_eq!(login.option("password"), Some("a;b =\"c\\"));
     }
 
+    /// What Kafka 4.4's own `JaasContext` makes of the same.
+    #[test]
+    fn quotes_escapes_comments_and_flags_mean_what_they_mean_to_kafka() {
+        for (password, expected) in [
+            (r#"'s;e"c'"#, "s;e\"c"),
+            (r#""it's""#, "it's"),
+            (r#""x\ny\tz\101\q\\""#, "x\ny\tzAq\\"),
+            (r#""\7\18\477""#, "\u{7}\u{1}8'7"),
+            ("\"ä€😀\"", "ä€😀"),
+            ("// a comment\n /* and ; another **/ \"a//b\"", "a//b"),
+        ] {
+            let login = login(&format!("REQUIRED username=alice password={password};"));
+            let login = login.unwrap_or_else(|why| panic!("{password}: {why}"));
+            assert_eq!(login.option("password"), Some(expected), "{password}");
+        }
+    }
+
     #[test]
     fn what_is_no_entry_is_refused_without_a_word_of_it() {
         for text in [
@@ -165,6 +227,10 @@ mod tests {
             "required username=\"secret\" realm=\"secret\";",
             "required username=\"secret\" tokenauth=true;",
             "required username=\"secret\"; secret",
+            "required username=\"secret\nsecret\";",
+            "required username='secret\";",
+            "required username=secret's;",
+            "required username=secret /* secret;",
         ] {
             let error = login(text).err().unwrap_or_else(|| panic!("{text} is read"));
             assert!(!error.contains("secret"), "{error}");

@@ -48,8 +48,6 @@ pub(crate) use conversation::{Conversation, Step, conversation};
 pub use error::{InvalidSecurity, SaslError, TlsError, TokenError};
 pub use names::PROPERTIES;
 pub(crate) use names::is_security;
-#[cfg(feature = "consumer")]
-pub(crate) use names::nearest;
 pub(crate) use properties::SecurityProperties;
 #[cfg(feature = "sasl")]
 pub(crate) use sasl::Hash;

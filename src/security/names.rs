@@ -1,6 +1,7 @@
 //! The properties of security, in Kafka's and in librdkafka's words: which are read, and what to do instead of the rest.
 
 use super::InvalidSecurity;
+use crate::types::nearest;
 
 /// The properties that [`Security::from_properties`](super::Security::from_properties) reads.
 ///
@@ -82,8 +83,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("ssl.truststore.password", PEM_ONLY),
 ];
 
-/// Whether a property is of this kind, known or not.
+/// Whether a property is of this kind, known or not. In any case: with another than Kafka's it is mistyped, and its value
+/// may be a secret all the same.
 pub(crate) fn is_security(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
     const FAMILIES: [&str; 6] =
         ["ssl.", "sasl.", "security.", "https.ca.", "enable.ssl.", "enable.sasl."];
     FAMILIES.iter().any(|family| name.starts_with(family))
@@ -112,43 +115,15 @@ pub(super) fn known(name: &str) -> Result<Option<&'static str>, InvalidSecurity>
 }
 
 fn unknown(name: &str) -> InvalidSecurity {
-    let family = match name {
-        _ if name.contains("sasl") => "sasl.*",
-        _ if name.starts_with("security.") => "security.*",
+    let lower = name.trim().to_ascii_lowercase();
+    let family = match lower.as_str() {
+        lower if lower.contains("sasl") => "sasl.*",
+        lower if lower.starts_with("security.") => "security.*",
         _ => "ssl.*",
     };
-    let why = match nearest(name, PROPERTIES.iter().copied()) {
+    let why = match nearest(&lower, PROPERTIES.iter().copied()) {
         Some(near) => format!("has no `{name}`: is `{near}` meant?"),
         None => format!("has no `{name}`"),
     };
     InvalidSecurity::new(family, why)
-}
-
-/// The known name that the fewest changes lead to, if they are few.
-pub(crate) fn nearest(
-    name: &str,
-    known: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
-    let distances = known.map(|known| (distance(name, known), known));
-    let (distance, nearest) = distances.min()?;
-    (distance <= 3).then_some(nearest)
-}
-
-/// Levenshtein's.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut corner = i;
-        let mut left = i + 1;
-        for (cell, y) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let above = *cell;
-            left = (corner + usize::from(x != y)).min(above + 1).min(left + 1);
-            corner = above;
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

@@ -129,6 +129,8 @@ fn a_mistyped_property_is_an_error_that_knows_what_was_meant() {
     assert_eq!(error, "`sasl.*` has no `sasl.user`");
     let mut properties = SecurityProperties::default();
     assert_eq!(properties.set("session.timeout.ms", "1"), Ok(false));
+    let error = properties.set("SASL.Password ", "s3cret").unwrap_err().to_string();
+    assert_eq!(error, "`sasl.*` has no `SASL.Password `: is `sasl.password` meant?");
 }
 
 #[test]
@@ -187,5 +189,20 @@ struct Never;
 impl TokenProvider for Never {
     async fn token(&self) -> Result<Token, Box<dyn std::error::Error + Send + Sync>> {
         Err("never".into())
+    }
+}
+
+#[test]
+fn what_a_broker_says_before_it_is_trusted_is_shown_in_a_few_harmless_words() {
+    let mut offered = vec!["\u{1b}[2JPLAIN".repeat(100), "SCRAM-SHA-512".to_owned()];
+    offered.extend((0..1000).map(|number| format!("X-{number}")));
+    let not_offered = SaslError::NotOffered { mechanism: "PLAIN", offered: offered.clone() };
+    let names = offered.clone();
+    let other_host = TlsError::HostName { host: "broker".into(), names };
+    for shown in
+        [not_offered.to_string(), SaslError::Wanted { offered }.to_string(), other_host.to_string()]
+    {
+        assert!(shown.contains("SCRAM-SHA-512, X-0") && shown.contains("and 994 more"), "{shown}");
+        assert!(shown.len() < 600 && !shown.contains(char::is_control), "{shown}");
     }
 }

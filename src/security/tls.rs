@@ -114,6 +114,48 @@ impl Pem {
     }
 
     pub(crate) fn text(property: &'static str, text: impl Into<String>) -> Self {
-        Self { property, source: Source::Text(Secret::new(text.into())) }
+        Self { property, source: Source::Text(Secret::new(in_lines(&text.into()))) }
     }
+}
+
+/// PEM as everybody reads it. Properties files tend to have it in one line, whose parts went on behind backslashes, and
+/// Kafka takes that.
+fn in_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len() + text.len() / 32);
+    let mut rest = text;
+    while let Some((before, label, behind)) = marked(rest, "-----BEGIN ") {
+        let Some((body, end, after)) = marked(behind, "-----END ") else { break };
+        lines.push_str(before);
+        if !matches!(lines.chars().last(), None | Some('\n')) {
+            lines.push('\n');
+        }
+        lines.push_str(label);
+        if body.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) {
+            lines.push_str(body);
+        } else {
+            let letters = body.chars().filter(|c| !c.is_whitespace());
+            for (at, letter) in letters.enumerate() {
+                if at % LINE == 0 {
+                    lines.push('\n');
+                }
+                lines.push(letter);
+            }
+            lines.push('\n');
+        }
+        lines.push_str(end);
+        rest = after;
+    }
+    lines + rest
+}
+
+/// How long lines of PEM are.
+const LINE: usize = 64;
+
+/// What is before such a mark, the mark, and what is behind it.
+fn marked<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str, &'a str)> {
+    const DASHES: &str = "-----";
+    let begin = text.find(mark)?;
+    let label = begin + mark.len();
+    let end = label + text.get(label..)?.find(DASHES)? + DASHES.len();
+    Some((text.get(..begin)?, text.get(begin..end)?, text.get(end..)?))
 }

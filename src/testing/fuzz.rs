@@ -4,16 +4,16 @@ use bytes::{Bytes, BytesMut};
 
 use crate::subscription::{Assignment, Down, StickyClaim, Subscription, Up};
 use crate::wire::api::{
-    ApiVersionsRequest, ConsumerGroupDescribeRequest, DeleteGroupsRequest, DescribeGroupsRequest,
-    FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
-    ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
+    ApiVersionsRequest, ConsumerGroupDescribeRequest, DeleteGroupsRequest, DescribeClusterRequest,
+    DescribeGroupsRequest, FindCoordinatorRequest, HeartbeatRequest, JoinGroupRequest,
+    LeaveGroupRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
     OffsetDeleteRequest, OffsetFetchRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
     SyncGroupRequest,
 };
 use crate::wire::{ApiKey, Reader, Request, next_frame, read_response};
 
 /// How many doors there are.
-pub const DOORS: u8 = 23;
+pub const DOORS: u8 = 24;
 
 /// Reads `bytes` as whatever comes in by this door; says whether they could be read. Must never panic.
 pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
@@ -41,7 +41,8 @@ pub fn read(door: u8, version: i16, bytes: &[u8]) -> bool {
         19 => response::<OffsetDeleteRequest>(version, bytes),
         20 => response::<ConsumerGroupDescribeRequest>(version, bytes),
         21 => response::<SaslHandshakeRequest>(version, bytes),
-        _ => response::<SaslAuthenticateRequest>(version, bytes),
+        22 => response::<SaslAuthenticateRequest>(version, bytes),
+        _ => response::<DescribeClusterRequest>(version, bytes),
     }
 }
 
@@ -65,6 +66,7 @@ pub fn door(api: ApiKey) -> u8 {
         ApiKey::ConsumerGroupDescribe => 20,
         ApiKey::SaslHandshake => 21,
         ApiKey::SaslAuthenticate => 22,
+        ApiKey::DescribeCluster => 23,
     }
 }
 

@@ -1,7 +1,7 @@
 //! I/O. A byte stream to one broker, over TCP alone or with TLS.
 //!
-//! What comes after, frames, requests and who we say that we are, is `client`'s. Both are written against [`Stream`], so tests put one end of
-//! a pipe where a socket would be.
+//! What comes after, frames, requests and who we say that we are, is `client`'s. Both are written against [`Stream`], so
+//! tests put one end of a pipe where a socket would be.
 
 mod address;
 mod tcp;
@@ -37,6 +37,11 @@ pub(crate) trait Connect: Send + Sync + 'static {
         address: &Address,
         deadline: Instant,
     ) -> Result<Box<dyn Stream>, ConnectError>;
+
+    /// The same way without TLS, where it is TLS.
+    fn in_plain_text(&self) -> Option<&dyn Connect> {
+        None
+    }
 }
 
 /// The way to the brokers that `security` asks for. Reads its files.

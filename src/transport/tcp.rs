@@ -63,7 +63,7 @@ async fn first_that_answers(
 mod tests {
     use std::time::Duration;
 
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpSocket};
 
     use super::*;
 
@@ -71,11 +71,17 @@ mod tests {
         Instant::now() + Duration::from_secs(5)
     }
 
+    /// Nobody listens at its port, and nobody else gets it for as long as this is kept.
+    fn closed() -> TcpSocket {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        socket
+    }
+
     #[tokio::test]
     async fn every_address_of_a_name_is_tried() {
-        let refusing = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let refusing = closed();
         let closed = refusing.local_addr().unwrap();
-        drop(refusing);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let open = listener.local_addr().unwrap();
         let stream = first_that_answers(&[closed, open], soon()).await.unwrap();
@@ -91,9 +97,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_where_nobody_listens_is_refused() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let refusing = closed();
+        let port = refusing.local_addr().unwrap().port();
         let failed = Tcp.connect(&Address::new("127.0.0.1", port), soon()).await.err();
         assert!(
             matches!(

@@ -72,6 +72,10 @@ impl Connect for TlsNetwork {
             Err(_) => Err(ConnectError::TimedOut),
         }
     }
+
+    fn in_plain_text(&self) -> Option<&dyn Connect> {
+        Some(&*self.below)
+    }
 }
 
 fn versions(
@@ -100,9 +104,14 @@ fn roots(roots: &Roots) -> Result<RootCertStore, InvalidSecurity> {
             let found = rustls_native_certs::load_native_certs();
             store.add_parsable_certificates(found.certs);
             if store.is_empty() {
+                let why =
+                    found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
                 return Err(InvalidSecurity::new(
                     "ssl.ca.location",
-                    "is not set, and the system has no trusted certificates (Debian: ca-certificates)",
+                    format!(
+                        "is not set, and the system has no trusted certificates (Debian: ca-certificates; SSL_CERT_FILE \
+                         and SSL_CERT_DIR name others){why}"
+                    ),
                 ));
             }
         }
@@ -217,9 +226,13 @@ fn of_handshake(error: &io::Error, host: &Arc<str>) -> TlsError {
     }
 }
 
-/// What TLS says of a stream that has ended after the handshake: the broker looks at our certificate only then.
+/// What TLS says of a stream that has ended after the handshake: the broker looks at our certificate only then. Who came as
+/// far as that speaks TLS, whatever was read from it later.
 pub(super) fn of_stream(error: &io::Error) -> Option<TlsError> {
-    inner(error).map(|inner| said(inner, &Arc::from("")))
+    inner(error).map(|inner| match said(inner, &Arc::from("")) {
+        TlsError::NotTls => TlsError::Other(inner.to_string().into()),
+        said => said,
+    })
 }
 
 fn inner(error: &io::Error) -> Option<&RustlsError> {
@@ -239,6 +252,12 @@ fn said(error: &RustlsError, host: &Arc<str>) -> TlsError {
             | AlertDescription::UnknownCA
             | AlertDescription::AccessDenied),
         ) => TlsError::ClientCertificate(format!("{alert:?}").into()),
+        RustlsError::AlertReceived(
+            alert @ (AlertDescription::ProtocolVersion
+            | AlertDescription::HandshakeFailure
+            | AlertDescription::InsufficientSecurity),
+        ) => TlsError::NothingInCommon(format!("{alert:?}").into()),
+        RustlsError::PeerIncompatible(why) => TlsError::NothingInCommon(format!("{why:?}").into()),
         RustlsError::InvalidMessage(_) => TlsError::NotTls,
         other => TlsError::Other(other.to_string().into()),
     }
@@ -258,75 +277,32 @@ fn of_certificate(problem: &CertificateError, host: &Arc<str>) -> TlsError {
             host: Arc::clone(host),
             names: presented.iter().map(|presented| name(presented)).collect(),
         },
-        other => TlsError::Certificate(other.to_string().into()),
+        other => TlsError::Certificate(in_words(&other.to_string()).into()),
     }
 }
 
-/// rustls says `DnsName("broker")`.
+/// What OpenSSL and Java let pass, and webpki names for its own developers.
+fn in_words(problem: &str) -> &str {
+    const WORDS: [(&str, &str); 2] = [
+        (
+            "CaUsedAsEndEntity",
+            "it is a CA's own (`openssl req -x509` makes such), and not for a broker: have the CA sign another",
+        ),
+        (
+            "UnsupportedCertVersion",
+            "it is of X.509's version 1: sign it with extensions, of which subjectAltName names the host",
+        ),
+    ];
+    let known = WORDS.iter().find(|(name, _)| problem.contains(name));
+    known.map_or(problem, |(_, words)| words)
+}
+
+/// rustls says `DnsName("broker")` and `IpAddress(127.0.0.1)`.
 fn name(presented: &str) -> String {
     let quoted = presented.split('"').nth(1);
-    quoted.unwrap_or(presented).to_owned()
+    let address = || presented.strip_prefix("IpAddress(")?.strip_suffix(')');
+    quoted.or_else(address).unwrap_or(presented).to_owned()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transport::Tcp;
-
-    /// Why a client with these options cannot be made.
-    fn refused(tls: &Tls) -> String {
-        let network = TlsNetwork::new(tls, Arc::new(Tcp));
-        network.err().expect("it cannot be used").to_string()
-    }
-
-    #[test]
-    fn files_that_cannot_be_used_are_named_with_their_property() {
-        let missing = Tls::ca_file("/no/such/ca.pem");
-        assert!(refused(&missing).starts_with("`ssl.ca.location` names `/no/such/ca.pem`"));
-        let store = Tls::ca_pem("\u{fe}\u{ed} a Java store");
-        assert_eq!(
-            refused(&store),
-            "`ssl.ca.pem` holds no certificate in PEM (JKS and PKCS#12 stores are not read)"
-        );
-    }
-
-    #[test]
-    fn an_encrypted_key_is_refused_with_a_way_out() {
-        const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        for key in [
-            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
-            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
-        ] {
-            let identity = Identity {
-                certificates: Pem::text("ssl.certificate.pem", CERTIFICATE),
-                key: Pem::text("ssl.key.pem", key),
-            };
-            let error = read_identity(&identity).unwrap_err().to_string();
-            assert!(
-                error.starts_with("`ssl.key.pem`") && error.contains("openssl pkcs8"),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_tls_says_is_told_apart() {
-        let host = Arc::from("broker");
-        for (error, expected) in [
-            (RustlsError::InvalidCertificate(CertificateError::Expired), TlsError::Expired),
-            (RustlsError::InvalidCertificate(CertificateError::NotValidYet), TlsError::NotYetValid),
-            (
-                RustlsError::InvalidMessage(rustls::InvalidMessage::InvalidContentType),
-                TlsError::NotTls,
-            ),
-            (
-                RustlsError::AlertReceived(AlertDescription::CertificateRequired),
-                TlsError::ClientCertificate("CertificateRequired".into()),
-            ),
-        ] {
-            assert_eq!(said(&error, &host), expected);
-        }
-        let hung_up = io::Error::from(io::ErrorKind::UnexpectedEof);
-        assert_eq!(of_handshake(&hung_up, &host), TlsError::Closed);
-    }
-}
+mod tests;

@@ -190,7 +190,7 @@ pub enum TopicError {
     #[error("does not exist")]
     Missing,
     /// The principal may not DESCRIBE it.
-    #[error("may not be described by us")]
+    #[error("may not be described: DESCRIBE on it is needed")]
     NotAuthorized,
     /// No topic can have this name.
     #[error("is no legal name")]

@@ -3,6 +3,7 @@
 mod cluster;
 mod holder;
 mod ids;
+mod nearest;
 mod node;
 mod offsets;
 mod partitions;
@@ -12,6 +13,7 @@ mod ranges;
 pub use cluster::{Cluster, Partition, Topic, TopicError};
 pub use holder::InstanceHolder;
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
+pub(crate) use nearest::nearest;
 pub use node::{Node, NodeId};
 pub use offsets::{OffsetAndMetadata, Offsets};
 pub use partitions::{Partitions, TopicPartition};

@@ -61,7 +61,9 @@ pub(crate) fn recovery(api: ApiKey, code: ErrorCode) -> Recovery {
         | ApiKey::ConsumerGroupDescribe
         | ApiKey::DeleteGroups
         | ApiKey::OffsetDelete => administration(code),
-        ApiKey::Metadata | ApiKey::ListOffsets | ApiKey::ApiVersions => cluster(code),
+        ApiKey::Metadata | ApiKey::ListOffsets | ApiKey::ApiVersions | ApiKey::DescribeCluster => {
+            cluster(code)
+        }
         // A connection's affair: no member asks.
         ApiKey::SaslHandshake | ApiKey::SaslAuthenticate => Recovery::Report,
     }

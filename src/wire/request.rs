@@ -42,6 +42,8 @@ pub enum ApiKey {
     DeleteGroups = 42,
     /// Offsets of a group, deleted.
     OffsetDelete = 47,
+    /// The cluster, and what we may do to it.
+    DescribeCluster = 60,
     /// Groups of the new protocol with their members.
     ConsumerGroupDescribe = 69,
 }

@@ -157,7 +157,7 @@ impl fmt::Display for Theirs {
 
 impl ApiKey {
     /// Every API that is spoken.
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::ListOffsets,
         Self::Metadata,
         Self::OffsetCommit,
@@ -174,6 +174,7 @@ impl ApiKey {
         Self::SaslAuthenticate,
         Self::DeleteGroups,
         Self::OffsetDelete,
+        Self::DescribeCluster,
         Self::ConsumerGroupDescribe,
     ];
 
@@ -205,6 +206,7 @@ impl ApiKey {
             Self::SaslAuthenticate => VersionRange::new(0, 2),
             Self::DeleteGroups => VersionRange::new(0, 2),
             Self::OffsetDelete => VersionRange::new(0, 0),
+            Self::DescribeCluster => VersionRange::new(0, 2),
             Self::ConsumerGroupDescribe => VersionRange::new(0, 1),
         }
     }
@@ -224,7 +226,7 @@ impl ApiKey {
             Self::Heartbeat | Self::LeaveGroup | Self::SyncGroup => 4,
             Self::DescribeGroups => 5,
             Self::DeleteGroups | Self::SaslAuthenticate => 2,
-            Self::ConsumerGroupDescribe => 0,
+            Self::DescribeCluster | Self::ConsumerGroupDescribe => 0,
             // None of them is.
             Self::OffsetDelete | Self::SaslHandshake => i16::MAX,
         }

@@ -7,7 +7,8 @@ use kafka_protocol::messages::consumer_group_describe_response::{
 use kafka_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
 use kafka_protocol::messages::list_groups_response::ListedGroup;
 use kafka_protocol::messages::{
-    ConsumerGroupDescribeResponse, DescribeGroupsResponse, ListGroupsResponse,
+    ConsumerGroupDescribeResponse, DescribeClusterResponse, DescribeGroupsResponse,
+    ListGroupsResponse,
 };
 use kafka_protocol::protocol::{Encodable, StrBytes};
 
@@ -82,6 +83,11 @@ pub(crate) fn listed_as(group_type: &str) -> Bytes {
     let group =
         ListedGroup::default().with_group_id(text(GROUP).into()).with_group_type(text(group_type));
     encoded(&ListGroupsResponse::default().with_groups(vec![group]), 5)
+}
+
+/// To DescribeCluster in version 2: this user may do these things to the cluster, a bit for each.
+pub(crate) fn may(operations: i32) -> Bytes {
+    encoded(&DescribeClusterResponse::default().with_cluster_authorized_operations(operations), 2)
 }
 
 fn encoded(message: &impl Encodable, version: i16) -> Bytes {

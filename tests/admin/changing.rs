@@ -9,6 +9,7 @@ use kafka_group::{ApiKey, LeavePolicy};
 use crate::answers::{described_consumers, listed_as};
 use crate::command::{Said, answering, check, cluster, pods, run, start};
 use crate::harness::{App, GROUP, eventually, member, seen};
+use crate::live::TestFile;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_of_the_new_protocol_is_described() {
@@ -127,6 +128,32 @@ async fn what_is_exported_is_read_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reset_of_nothing_says_why_and_is_not_done() {
+    let cluster = behind().await;
+    let empty = TestFile::new("empty", "");
+    let one = TestFile::new("one", "orders,0,5\n");
+    for (args, why) in [
+        (&["--from-file", empty.path()][..], "the file names no partition"),
+        (
+            &["--from-file", one.path(), "--topic", "odrers"],
+            "what `--topic` names is not in the file",
+        ),
+        (
+            &["--group", "new", "--create", "--all-topics", "--to-latest"],
+            "nothing is committed for topics that this user may DESCRIBE",
+        ),
+    ] {
+        let group = if args.contains(&"--group") { &[][..] } else { &["--group", GROUP] };
+        for execute in [&["--dry-run"][..], &["--execute"]] {
+            let said = run(&cluster, &[&["reset-offsets"], group, args, execute].concat()).await;
+            let nothing = format!("there is nothing to reset: {why}\n");
+            assert_eq!((said.err, said.code), (nothing, 1), "{args:?} {execute:?}");
+        }
+    }
+    assert_eq!(committed(&cluster), [30, 50]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_with_members_is_not_reset_and_they_are_named() {
     let cluster = behind().await;
     let _pods = pods(&cluster).await;
@@ -164,7 +191,8 @@ async fn offsets_are_forgotten_after_a_yes() {
     check("forget.json", &run(&cluster, &[&one[..], &["--format", "json"]].concat()).await);
     assert_eq!(committed(&cluster), [30]);
     let said = run(&cluster, &one).await;
-    let nothing = "there is nothing to forget: nothing is committed\n";
+    let nothing =
+        "there is nothing to forget: nothing is committed for topics that this user may DESCRIBE\n";
     assert_eq!((said.err.as_str(), said.code), (nothing, 1));
 
     let _app = App::start(member(&cluster)).await;
@@ -312,6 +340,23 @@ async fn what_is_not_allowed_names_what_is_needed() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_allowed_on_a_topic_names_what_is_needed() {
+    let cluster = behind().await;
+    for (api, times, now, needed) in
+        [(ApiKey::ListOffsets, 2, "-", "DESCRIBE"), (ApiKey::OffsetCommit, 1, "-", "READ")]
+    {
+        cluster.control(api, times, |_| Verdict::Error(ErrorCode::TopicAuthorizationFailed));
+        let said = reset(&cluster, &["--topic", "orders:0", "--to-latest", "--execute"]).await;
+        let row =
+            format!("orders          0         30    {now}  {needed} on the topic is needed\n");
+        assert!(said.out.ends_with(&row), "{api:?}: {}", said.out);
+        assert_eq!((said.err.as_str(), said.code), ("", 3), "{api:?}");
+        cluster.clear_control();
+    }
+    assert_eq!(committed(&cluster), [30, 50]);
+}
+
 #[test]
 fn what_makes_no_sense_is_said_and_nobody_is_asked() {
     let reset = ["reset-offsets", "--group", "g"];
@@ -357,7 +402,10 @@ fn what_makes_no_sense_is_said_and_nobody_is_asked() {
             "offsets are deleted in one group at a time",
         ),
         (&["delete"], "no `--group` is named"),
-        (&[&remove[..], &["--instance-id-pattern", "("]].concat(), "instance id pattern: regex"),
+        (
+            &[&remove[..], &["--instance-id-pattern", "("]].concat(),
+            "instance id pattern \"(\": unclosed group",
+        ),
         (&[&remove[..], &["--observe", "x"]].concat(), "`--observe` takes 0 to 3600 seconds"),
         (
             &[&remove[..], &["--client-id", "c", "--all"]].concat(),

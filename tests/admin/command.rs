@@ -12,7 +12,7 @@ use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{NodeId, TopicPartition};
 use kafka_group::{ApiKey, LeavePolicy};
 
-use crate::answers::{described, wrote};
+use crate::answers::{described, listed_as, may, wrote};
 use crate::harness::{App, GROUP, admin, member, plain, seen, static_members};
 
 /// What the command said, and its code.
@@ -112,6 +112,31 @@ async fn groups_are_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_may_not_be_whole_says_so_and_one_that_shows_nothing_fails() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let words = "only groups that this user may DESCRIBE are listed: it has no DESCRIBE on the cluster (kafka-acls --add \
+                 --allow-principal USER --operation Describe --cluster)\n";
+    for (args, code) in [
+        (&["list"][..], 0),
+        (&["list", "--format", "json"], 0),
+        (&["list", "--state", "dead"], 3),
+        (&["list", "--type", "share", "--format", "json"], 3),
+    ] {
+        cluster.control(ApiKey::DescribeCluster, 1, |_| Verdict::Garbage(may(0)));
+        let said = run(&cluster, args).await;
+        assert_eq!((said.err.as_str(), said.code), (words, code), "{args:?}");
+        assert_eq!(said.out.contains(GROUP), code == 0, "{args:?}: {}", said.out);
+        let told = said.out.contains("\"visibility\":\"only_describable\"");
+        assert_eq!(told, args.contains(&"json"), "{args:?}: {}", said.out);
+    }
+    cluster.control(ApiKey::DescribeCluster, 1, |_| Verdict::Garbage(may(i32::MIN)));
+    let said = run(&cluster, &["list", "--type", "share", "--format", "json"]).await;
+    let line = "{\"groups\":[],\"failed\":[],\"visibility\":\"unknown\"}\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (line, "", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_is_described() {
     let cluster = cluster();
     let _pods = pods(&cluster).await;
@@ -155,6 +180,9 @@ async fn the_lag_of_groups_is_told() {
     let cluster = cluster();
     let pods = pods(&cluster).await;
     cluster.set_end_offset("orders", 100);
+    let said = run(&cluster, &["lag", "--group", GROUP, "--format", "json"]).await;
+    let line: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(line["lag"], serde_json::Value::Null, "nothing is committed, which is not no lag");
     let position = (TopicPartition::new("orders", 1), 30.into());
     pods[0].handle.commit([position].into()).await.unwrap();
     check("lag.txt", &run(&cluster, &["lag", "--group", GROUP]).await);
@@ -366,4 +394,34 @@ async fn an_administrator_in_a_runtime_with_threads_is_served_by_the_clients_own
     assert_eq!(admin.list_groups(ListOptions::default()).await.unwrap().groups.len(), 1);
     let entries = [MemberKey::instance_id("nobody")];
     assert_eq!(admin.remove_members(GROUP, entries, Default::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_that_cannot_be_described_is_deleted_after_a_yes() {
+    let cluster = cluster();
+    let app = App::start(member(&cluster)).await;
+    let offsets = [0, 1].map(|number| (TopicPartition::new("orders", number), 7.into()));
+    app.handle.commit(offsets.into()).await.unwrap();
+    app.close().await;
+    let args = ["delete", "--group", GROUP];
+    let pretend = |name: &'static str| {
+        cluster.control(ApiKey::DescribeGroups, 1, |_| Verdict::Error(ErrorCode::GroupIdNotFound));
+        cluster.control(ApiKey::ListGroups, 1, move |_| Verdict::Garbage(listed_as(name)));
+    };
+    for (name, members) in [("streams", "        -        2"), ("share", "        -        -")] {
+        pretend(name);
+        let said = answering(&cluster, &args, "n\n").await;
+        let there = format!(
+            "To be deleted:\nGROUP     STATE  MEMBERS  OFFSETS\nindexers  -    {members}\nWhat they"
+        );
+        assert!(said.err.starts_with(&there), "{}", said.err);
+        assert_eq!(said.code, 1);
+    }
+    pretend("share");
+    let said = run(&cluster, &[&args[..], &["--dry-run", "--format", "json"]].concat()).await;
+    let line = "{\"group\":\"indexers\",\"state\":null,\"members\":null,\"offsets\":null}\n";
+    assert_eq!((said.out.as_str(), said.err.as_str(), said.code), (line, "", 0));
+    pretend("share");
+    let said = answering(&cluster, &args, "y\n").await;
+    assert_eq!((said.out.as_str(), said.code), ("GROUP     OUTCOME\nindexers  deleted\n", 0));
 }

@@ -74,7 +74,8 @@ async fn one_that_cannot_be_deleted_stops_no_other() {
     }
     let lives = App::start(member(&cluster).group_id("g-2")).await;
     let admin = admin(&cluster).await;
-    let deleted = admin.delete_groups(["g-0", "no", "g-1", "g-2", "", "g-0", "g-3"]).await;
+    let long = "g".repeat(32_768);
+    let deleted = admin.delete_groups(["g-0", "no", "g-1", "g-2", "", "g-0", "g-3", &long]).await;
     let said: Vec<_> = deleted
         .iter()
         .map(|(group, deleted)| match deleted {
@@ -91,6 +92,7 @@ async fn one_that_cannot_be_deleted_stops_no_other() {
             "group `g-2` is not empty",
             "the name of a group is empty",
             "g-3 is gone",
+            "the name of a group is longer than 32767 bytes",
         ]
     );
     assert_eq!(cluster.group_state("g-4").as_deref(), Some("Empty"));

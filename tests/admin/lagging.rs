@@ -1,7 +1,7 @@
 //! What groups have committed, and how far they are.
 
 use kafka_group::ApiKey;
-use kafka_group::admin::{AdminError, GroupLag};
+use kafka_group::admin::{AdminError, GroupLag, GroupType};
 use kafka_group::testing::{ErrorCode, FakeCluster, Verdict};
 use kafka_group::types::{Offsets, TopicPartition};
 
@@ -72,6 +72,15 @@ async fn a_group_that_the_broker_manages_has_a_lag_without_members() {
     cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("consumer")));
     let lag = admin(&cluster).await.lag(GROUP).await.unwrap();
     assert_eq!(row(&lag, 0), (Some(30), Ok(100), Some(70), None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_shares_records_has_no_lag_that_could_be_told() {
+    let cluster = cluster();
+    cluster.control(ApiKey::ListGroups, 1, |_| Verdict::Garbage(listed_as("share")));
+    let (group, group_type) = (GROUP.to_owned(), GroupType::Share);
+    let expected = AdminError::NotClassic { group, group_type };
+    assert_eq!(admin(&cluster).await.lag(GROUP).await, Err(expected));
 }
 
 #[tokio::test(start_paused = true)]

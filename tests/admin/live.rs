@@ -1,5 +1,6 @@
 //! The command `kafka-group` on groups that live: plans for them, and what is seen of them over time.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -146,6 +147,19 @@ async fn what_cannot_be_known_of_a_group_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_members_have_though_nobody_subscribes_to_it_is_said() {
+    let cluster = cluster();
+    let nothing = b"\0\x01\0\0\0\0\xff\xff\xff\xff\0\0\0\0";
+    let assigned = b"\0\x01\0\0\0\x01\0\x06orders\0\0\0\x02\0\0\0\0\0\0\0\x01\xff\xff\xff\xff";
+    let answer = described("consumer", "range", vec![wrote("java", nothing, assigned)]);
+    cluster.control(ApiKey::DescribeGroups, 1, move |_| Verdict::Garbage(answer.clone()));
+    let said = plan(&cluster, &[]).await;
+    let (head, _table) = said.out.split_once("\n\n").unwrap();
+    assert!(head.ends_with("\nnobody subscribes to what members have: orders 0-1"), "{head}");
+    assert_eq!((said.err.as_str(), said.code), ("", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_that_has_no_members_of_its_own_is_not_planned_for() {
     let cluster = cluster();
     let app = App::start(member(&cluster).leave_policy(LeavePolicy::Leave)).await;
@@ -251,6 +265,28 @@ async fn whoever_interrupts_is_heard_at_any_time() {
         signal(&watching, "INT");
         assert_eq!(end(watching).await, Some(0));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_reads_no_more_ends_it_though_nothing_changes() {
+    let cluster = cluster();
+    let _pods = pods(&cluster).await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kafka-group"));
+    command.args(["watch", "--bootstrap-server", &servers(&cluster), "--group", GROUP]);
+    let mut watching = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(watching.stdout.take().unwrap());
+    // What there is to say of it, after which there is nothing.
+    for _ in 0..3 {
+        reader.read_line(&mut String::new()).unwrap();
+    }
+    drop(reader);
+    let mut code = None;
+    eventually("an end", || {
+        code = watching.try_wait().unwrap();
+        code.is_some()
+    })
+    .await;
+    assert_eq!(code.and_then(|code| code.code()), Some(141));
 }
 
 #[tokio::test(flavor = "multi_thread")]

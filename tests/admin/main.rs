@@ -13,6 +13,7 @@ mod harness;
 
 mod deleting;
 mod lagging;
+mod listing;
 #[cfg(feature = "cli")]
 mod live;
 mod looking;

@@ -232,7 +232,7 @@ async fn whoever_may_not_is_told_what_is_needed_and_a_busy_coordinator_is_waited
 
     answer(ErrorCode::TopicAuthorizationFailed);
     let done = admin.reset_offsets(&plan).await.unwrap();
-    let refused = Err(Unresettable::Refused(ErrorCode::TopicAuthorizationFailed));
+    let refused = Err(Unresettable::NotAuthorized { needed: "READ" });
     assert_eq!(done, [(orders(0), refused), (orders(1), refused)]);
 
     answer(ErrorCode::CoordinatorLoadInProgress);

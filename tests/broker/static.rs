@@ -18,7 +18,7 @@ pub(crate) const PARTITIONS: usize = 4;
 
 /// What happens to what is held when a round begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Rounds {
+pub(crate) enum Rounds {
     Eager,
     Cooperative,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Group {
     pub(crate) kafka: &'static Kafka,
     pub(crate) id: String,
     pub(crate) topic: String,
-    rounds: Rounds,
+    pub(crate) rounds: Rounds,
 }
 
 impl Group {

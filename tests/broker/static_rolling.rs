@@ -1,24 +1,26 @@
 //! `docs/static-membership.md`, step by step: a group of dynamic members becomes static and dynamic again, one process at
 //! a time, and no partition is without an owner for longer than in a normal rebalance.
+//!
+//! That is counted, not timed. In an eager group every generation owns everything; in a cooperative one what moves is
+//! nobody's for one generation. And nothing waits for a session or a rebalance to time out, which takes longer than a
+//! test may.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kafka_group::admin::{Admin, MemberKey, RemoveOptions, RemoveOutcome};
 use kafka_group::client::ClientOptions;
 use kafka_group::registry::RegisteredMember;
-use kafka_group::types::Generation;
-use kafka_group::{GroupMemberBuilder, LeavePolicy, MemberHandle, MemberState, registry};
-use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use kafka_group::types::{Generation, Partitions};
+use kafka_group::{GroupMemberBuilder, LeavePolicy, MemberState, registry};
 
-use crate::harness::{App, done, settled, spawn};
-use crate::r#static::{Group, PARTITIONS, in_both};
+use crate::harness::{App, SOON, Said, done, settled};
+use crate::r#static::{Group, PARTITIONS, Rounds, in_both};
 
-/// Longer than a whole test: whoever waits for it is found out.
-const SESSION: Duration = Duration::from_secs(45);
+/// Of sessions and rebalances. Longer than a test waits for anything: whoever waits for it is found out.
+const TIMEOUT: Duration = SOON.saturating_mul(5);
 
 const NAMES: [&str; 3] = ["ann", "bob", "cid"];
 
@@ -26,15 +28,15 @@ const NAMES: [&str; 3] = ["ann", "bob", "cid"];
 struct Deployment<'a> {
     group: &'a Group,
     apps: Vec<App>,
-    watch: Watch,
+    /// What those that are gone were told.
+    told: Vec<Said>,
 }
 
 impl<'a> Deployment<'a> {
     fn of(group: &'a Group, start: impl Fn(&Group, usize) -> GroupMemberBuilder) -> Self {
         let apps: Vec<App> = (0..NAMES.len()).map(|at| App::start(start(group, at))).collect();
-        let deployment = Self { group, watch: Watch::of(group, &apps), apps };
+        let deployment = Self { group, apps, told: Vec::new() };
         deployment.settles();
-        deployment.watch.longest();
         deployment
     }
 
@@ -42,20 +44,26 @@ impl<'a> Deployment<'a> {
         settled(&self.apps.iter().collect::<Vec<_>>(), PARTITIONS)
     }
 
-    /// Ends one process after the other as `end` does, and starts the next one; says for how long a partition was without
-    /// an owner at the most.
+    /// Ends one process after the other as `end` does, and starts the next one. What moves meanwhile is without an owner
+    /// for no longer than in a normal rebalance.
     fn rolls(
         &mut self,
         end: impl Fn(App, &'static str),
         start: impl Fn(&Group, usize) -> GroupMemberBuilder,
-    ) -> Duration {
+    ) {
+        let before = self.settles();
         for (at, name) in NAMES.into_iter().enumerate() {
-            end(self.apps.remove(0), name);
+            let app = self.apps.remove(0);
+            self.told.extend(app.said());
+            end(app, name);
             self.apps.push(App::start(start(self.group, at)));
-            self.watch.follow(&self.apps);
             self.settles();
         }
-        self.watch.longest()
+        let normal = match self.group.rounds {
+            Rounds::Eager => 0,
+            Rounds::Cooperative => 1,
+        };
+        assert!(self.unowned(before) <= normal, "{:#?}", self.owned(before));
     }
 
     /// As [`Self::rolls`], where nobody is to notice.
@@ -64,10 +72,33 @@ impl<'a> Deployment<'a> {
         self.rolls(closes, start);
         assert_eq!(self.settles(), before, "a restart was a rebalance");
     }
+
+    /// For how many generations in a row, from this one on, a partition was nobody's at the most.
+    fn unowned(&self, since: Generation) -> usize {
+        let owned = self.owned(since);
+        let longest = |partition| {
+            let is_owned = |all: &Partitions| all.contains(&self.group.topic, partition);
+            let generations: Vec<bool> = owned.values().map(is_owned).collect();
+            generations.split(|is_owned| *is_owned).map(<[bool]>::len).max().unwrap_or_default()
+        };
+        (0..PARTITIONS as i32).map(longest).max().unwrap_or_default()
+    }
+
+    /// What all had together, by generation.
+    fn owned(&self, since: Generation) -> BTreeMap<Generation, Partitions> {
+        let told = self.told.iter().cloned().chain(self.apps.iter().flat_map(App::said));
+        let mut owned: BTreeMap<_, Partitions> = BTreeMap::new();
+        for said in told {
+            if let Said::Assigned(got) = said {
+                owned.entry(got.generation).or_default().extend_with(&got.all);
+            }
+        }
+        owned.split_off(&since)
+    }
 }
 
 fn dynamic(group: &Group, _: usize) -> GroupMemberBuilder {
-    group.dynamic().session_timeout(SESSION)
+    group.dynamic().session_timeout(TIMEOUT).max_poll_interval(TIMEOUT)
 }
 
 fn fixed(group: &Group, at: usize) -> GroupMemberBuilder {
@@ -83,19 +114,12 @@ fn closes(app: App, _: &'static str) {
     app.close();
 }
 
-fn is_no_longer_than(took: Duration, normal: Duration) {
-    assert!(
-        took <= 3 * normal + Duration::from_secs(1),
-        "{took:?}; in a normal rebalance {normal:?}"
-    );
-}
-
 #[test]
 fn dynamic_members_become_static_by_a_rolling_restart() {
     in_both(|group| {
         let mut deployment = Deployment::of(&group, dynamic);
-        let normal = deployment.rolls(closes, dynamic);
-        is_no_longer_than(deployment.rolls(closes, fixed), normal);
+        deployment.rolls(closes, dynamic);
+        deployment.rolls(closes, fixed);
         deployment.restarts(fixed);
     });
 }
@@ -104,10 +128,9 @@ fn dynamic_members_become_static_by_a_rolling_restart() {
 fn static_members_become_dynamic_when_their_last_static_run_leaves() {
     in_both(|group| {
         let mut deployment = Deployment::of(&group, dynamic);
-        let normal = deployment.rolls(closes, dynamic);
         deployment.rolls(closes, fixed);
         deployment.restarts(last_fixed);
-        is_no_longer_than(deployment.rolls(closes, dynamic), normal);
+        deployment.rolls(closes, dynamic);
         assert_eq!(group.members(), [None, None, None]);
     });
 }
@@ -116,7 +139,6 @@ fn static_members_become_dynamic_when_their_last_static_run_leaves() {
 fn static_members_become_dynamic_when_the_entries_they_leave_behind_are_removed() {
     in_both(|group| {
         let mut deployment = Deployment::of(&group, dynamic);
-        let normal = deployment.rolls(closes, dynamic);
         deployment.rolls(closes, fixed);
         let admin = done(Admin::connect(ClientOptions::new(group.kafka.bootstrap()))).unwrap();
         let closes_and_is_removed = |app: App, name: &'static str| {
@@ -125,7 +147,7 @@ fn static_members_become_dynamic_when_the_entries_they_leave_behind_are_removed(
             let removing = admin.remove_members(&group.id, entries, RemoveOptions::default());
             assert_eq!(done(removing).unwrap()[0].outcome, RemoveOutcome::Removed);
         };
-        is_no_longer_than(deployment.rolls(closes_and_is_removed, dynamic), normal);
+        deployment.rolls(closes_and_is_removed, dynamic);
         assert_eq!(group.members(), [None, None, None]);
     });
 }
@@ -155,10 +177,7 @@ fn every_test_that_the_operators_page_names_exists() {
 fn the_ids_that_a_process_lists_are_what_takes_its_members_out() {
     let group = Group::new();
     let stays = App::start(fixed(&group, 0));
-    let indexed = |index| {
-        let builder = group.dynamic().session_timeout(SESSION).client_id("goes");
-        App::start(builder.instance_index(index))
-    };
+    let indexed = |index| App::start(dynamic(&group, 0).client_id("goes").instance_index(index));
     let go: Vec<App> = (0..3).map(indexed).collect();
     settled(&[&stays, &go[0], &go[1], &go[2]], PARTITIONS);
 
@@ -175,78 +194,4 @@ fn the_ids_that_a_process_lists_are_what_takes_its_members_out() {
     let removed = done(admin.remove_members(&group.id, entries, RemoveOptions::default()));
     assert!(removed.unwrap().iter().all(|entry| entry.outcome == RemoveOutcome::Removed));
     stays.holds(PARTITIONS);
-}
-
-/// Looks again and again which partitions nobody has.
-struct Watch {
-    watched: Arc<Mutex<Watched>>,
-    task: JoinHandle<()>,
-}
-
-struct Watched {
-    topic: String,
-    members: Vec<MemberHandle>,
-    /// Since when nobody has it, by partition.
-    orphaned: Vec<Option<Instant>>,
-    longest: Duration,
-}
-
-impl Watch {
-    fn of(group: &Group, apps: &[App]) -> Self {
-        let watched = Arc::new(Mutex::new(Watched {
-            topic: group.topic.clone(),
-            members: handles(apps),
-            orphaned: vec![None; PARTITIONS],
-            longest: Duration::ZERO,
-        }));
-        let looked_at = Arc::clone(&watched);
-        let task = spawn(async move {
-            loop {
-                lock(&looked_at).look(Instant::now());
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        });
-        Self { watched, task }
-    }
-
-    fn follow(&self, apps: &[App]) {
-        lock(&self.watched).members = handles(apps);
-    }
-
-    /// The longest time that a partition was without an owner since this was last asked.
-    fn longest(&self) -> Duration {
-        let mut watched = lock(&self.watched);
-        watched.look(Instant::now());
-        std::mem::take(&mut watched.longest)
-    }
-}
-
-impl Watched {
-    fn look(&mut self, now: Instant) {
-        let held: Vec<_> =
-            self.members.iter().map(|member| member.status().borrow().assignment.clone()).collect();
-        for (partition, orphaned) in self.orphaned.iter_mut().enumerate() {
-            let partition = i32::try_from(partition).unwrap();
-            if held.iter().any(|held| held.contains(&self.topic, partition)) {
-                *orphaned = None;
-            } else {
-                let since = *orphaned.get_or_insert(now);
-                self.longest = self.longest.max(now - since);
-            }
-        }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-fn handles(apps: &[App]) -> Vec<MemberHandle> {
-    apps.iter().map(|app| app.handle().clone()).collect()
-}
-
-fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
-    watched.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use kafka_group::testing::ErrorCode;
 use kafka_protocol::messages::{
-    DescribeGroupsRequest, FindCoordinatorRequest, GroupId, ListGroupsRequest, OffsetFetchRequest,
-    TopicName,
+    DescribeClusterRequest, DescribeGroupsRequest, FindCoordinatorRequest, GroupId,
+    ListGroupsRequest, OffsetFetchRequest, TopicName,
     offset_fetch_request::{
         OffsetFetchRequestGroup, OffsetFetchRequestTopic, OffsetFetchRequestTopics,
     },
@@ -196,6 +196,16 @@ impl Broker {
             &(&listed, group.map(|group| group.group_type.to_string())),
         );
         listed
+    }
+
+    /// What the one who asks may do to the cluster, as DescribeCluster tells it where it is asked for.
+    pub(crate) async fn may(&mut self, version: i16, asked: bool) -> i32 {
+        let request = DescribeClusterRequest::default();
+        let request = request.with_include_cluster_authorized_operations(asked);
+        let answer = self.send("admin", version, request).answer().await;
+        let told = (answer.error_code, answer.cluster_authorized_operations);
+        self.note("admin", &format!("cluster v{version}"), &told);
+        told.1
     }
 
     /// Waits until there is a group. Kafka shows what it has committed to its log, which for a group without members is

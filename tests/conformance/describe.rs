@@ -1,4 +1,4 @@
-//! DescribeGroups and ListGroups.
+//! DescribeGroups, ListGroups and DescribeCluster.
 
 use kafka_group::testing::ErrorCode;
 
@@ -11,6 +11,7 @@ scenarios![Usual:
     an_unknown_group_is_an_error_from_version_6_on,
     an_id_that_is_handed_out_makes_the_group,
     groups_are_listed_by_state,
+    whoever_may_do_everything_to_the_cluster_is_told_so,
 ];
 
 async fn protocol_and_metadata_are_told_of_a_stable_group_only(broker: &mut Broker) {
@@ -72,4 +73,12 @@ async fn groups_are_listed_by_state(broker: &mut Broker) {
     assert!(broker.list(4, &["Empty", "Dead"]).await.is_none());
     ann.leave(broker).await;
     assert!(broker.list(4, &["Empty"]).await.is_some());
+}
+
+/// CREATE, and all from ALTER to IDEMPOTENT_WRITE, by their codes; a number of its own where nobody has asked.
+async fn whoever_may_do_everything_to_the_cluster_is_told_so(broker: &mut Broker) {
+    for version in 0..=1 {
+        assert_eq!(broker.may(version, true).await, 0b1_1111_1010_0000);
+        assert_eq!(broker.may(version, false).await, i32::MIN);
+    }
 }

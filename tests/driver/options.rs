@@ -11,7 +11,7 @@ use kafka_group::{
     ApiKey, Error, Event, GroupMember, GroupMemberBuilder, OnFenced, PROPERTIES, Plane,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -266,7 +266,15 @@ async fn a_topic_that_does_not_exist_is_said_once_and_waited_for() {
     assigned(&mut ann, 6).await;
 }
 
-async fn unreachable(servers: String) -> String {
+/// A port at which nobody listens, and nobody will for as long as the socket is kept.
+fn closed_port() -> (String, TcpSocket) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    (socket.local_addr().unwrap().to_string(), socket)
+}
+
+/// Why nobody joins there.
+async fn refused(servers: String) -> Error {
     let builder = GroupMember::builder()
         .bootstrap_servers(servers)
         .group_id("indexers")
@@ -277,18 +285,20 @@ async fn unreachable(servers: String) -> String {
     let began = Instant::now();
     let outcome = soon(builder.join()).await;
     assert!(began.elapsed() <= ms(3500), "{:?}", began.elapsed());
-    match outcome {
-        Err(Error::Unreachable(problem) | Error::NoCoordinator { problem, .. }) => problem,
+    outcome.expect_err("nobody joins there")
+}
+
+async fn unreachable(servers: String) -> String {
+    match refused(servers).await {
+        Error::Unreachable(problem) | Error::NoCoordinator { problem, .. } => problem,
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_port_that_refuses_is_said_so() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    drop(listener);
-    let problem = unreachable(address).await;
+    let (closed, _kept) = closed_port();
+    let problem = unreachable(closed).await;
     assert!(problem.contains("refused"), "{problem}");
 }
 
@@ -308,8 +318,8 @@ async fn speaks(bytes: &'static [u8]) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_port_that_speaks_something_else_is_said_so() {
-    let tls_alert = [0x15, 3, 3, 0, 2, 2, 70];
-    let problem = unreachable(speaks(Box::leak(Box::new(tls_alert))).await).await;
+    let error = refused(speaks(b"\x15\x03\x03\x00\x02\x02\x46").await).await;
+    let Error::Authentication(problem) = error else { panic!("{error:?}") };
     assert!(problem.contains("TLS"), "{problem}");
     let problem = unreachable(speaks(b"HTTP/1.1 400 Bad Request\r\n\r\n").await).await;
     assert!(problem.contains("HTTP"), "{problem}");
@@ -320,9 +330,7 @@ async fn a_port_that_speaks_something_else_is_said_so() {
 #[tokio::test(start_paused = true)]
 async fn one_reachable_server_of_many_is_enough() {
     let cluster = one_broker();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let closed = listener.local_addr().unwrap().to_string();
-    drop(listener);
+    let (closed, _kept) = closed_port();
     let servers = format!("{closed},{},{closed}", cluster.bootstrap_servers());
     let mut ann = soon(member(&cluster).bootstrap_servers(servers).join()).await.unwrap();
     assigned(&mut ann, 4).await;

@@ -71,7 +71,7 @@ fn has_members(code: ErrorCode) -> bool {
 fn outcomes(plan: &OffsetResetPlan, told: &BTreeMap<TopicPartition, ErrorCode>) -> Reset {
     let outcome = |partition: &TopicPartition, offset| match told.get(partition) {
         Some(ErrorCode::None) => Ok(offset),
-        Some(code) => Err(Unresettable::Refused(*code)),
+        Some(code) => Err(Unresettable::of(*code, "READ")),
         None => Err(Unresettable::Refused(ErrorCode::UnknownServerError)),
     };
     let resets = plan.partitions.iter();

@@ -74,9 +74,25 @@ pub enum Unresettable {
     /// It should be shifted from what is committed, and nothing is.
     #[error("nothing is committed that could be shifted")]
     NothingCommitted,
+    /// This user may not do that to the topic.
+    #[error("{needed} on the topic is needed")]
+    NotAuthorized {
+        /// The operation that an ACL must allow.
+        needed: &'static str,
+    },
     /// The broker says so.
     #[error("{0}")]
     Refused(ErrorCode),
+}
+
+impl Unresettable {
+    /// What the broker says of a partition, about a request that needs this operation on its topic.
+    pub(super) fn of(code: ErrorCode, needed: &'static str) -> Self {
+        match code {
+            ErrorCode::TopicAuthorizationFailed => Self::NotAuthorized { needed },
+            code => Self::Refused(code),
+        }
+    }
 }
 
 impl OffsetResetOptions {
@@ -254,7 +270,7 @@ impl Bounds {
 fn known(positions: &Positions, partition: &TopicPartition) -> Result<i64, Unresettable> {
     match positions.get(partition) {
         Some(Ok(Some(offset))) => Ok(*offset),
-        Some(Err(code)) => Err(Unresettable::Refused(*code)),
+        Some(Err(code)) => Err(Unresettable::of(*code, "DESCRIBE")),
         _ => Err(Unresettable::Refused(ErrorCode::LeaderNotAvailable)),
     }
 }

@@ -59,9 +59,9 @@ impl MemberFilter {
 
     pub(crate) fn add_instance_id_pattern(&mut self, pattern: &str) -> Result<(), AdminError> {
         const MOST_MEMORY: usize = 1 << 20;
-        let compiled = |pattern: &str| {
-            let compiled = RegexBuilder::new(pattern).size_limit(MOST_MEMORY).build();
-            compiled.map_err(|error| AdminError::Invalid(format!("instance id pattern: {error}")))
+        let compiled = |expression: &str| {
+            let compiled = RegexBuilder::new(expression).size_limit(MOST_MEMORY).build();
+            compiled.map_err(|error| AdminError::Invalid(wrong(pattern, &error)))
         };
         // By itself first: `a)|(b` makes sense only between the parentheses that it gets.
         compiled(pattern)?;
@@ -99,6 +99,13 @@ fn is_same_host(wanted: &str, told: &str) -> bool {
         wanted == told || matches!(addresses, (Ok(wanted), Ok(told)) if wanted == told)
     };
     wanted.trim_start_matches('/') == told || told.split('/').any(same)
+}
+
+/// In one line: the error draws the pattern, with a mark below it, and says what is wrong in its last line.
+fn wrong(pattern: &str, error: &regex::Error) -> String {
+    let error = error.to_string();
+    let last = error.lines().last().unwrap_or_default();
+    format!("instance id pattern {pattern:?}: {}", last.trim_start_matches("error: "))
 }
 
 #[cfg(test)]
@@ -141,7 +148,8 @@ mod tests {
     fn what_is_no_expression_or_a_huge_one_is_refused() {
         for wrong in ["(", "a)|(b", "(?x)a # not closed", "(?:a{1000}){1000}"] {
             let error = MemberFilter::new().instance_id_pattern(wrong).unwrap_err();
-            assert!(error.to_string().starts_with("instance id pattern: "), "{error}");
+            let error = error.to_string();
+            assert!(error.starts_with("instance id pattern ") && !error.contains(char::is_control));
         }
     }
 

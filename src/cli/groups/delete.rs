@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::options::Options;
-use super::{Outcome, described, failure, one_line, worse};
-use crate::admin::{Admin, AdminError, GroupDescription};
+use super::show::NOTHING;
+use super::{Outcome, failure, one_line, told, worse};
+use crate::admin::{Admin, AdminError, GroupDescription, GroupType};
 use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
@@ -49,11 +50,12 @@ struct Group<'a> {
     error: Option<String>,
 }
 
+/// What is there of a group; null where that is not told.
 #[derive(Serialize)]
-struct There<'a> {
-    group: &'a str,
-    state: &'a str,
-    members: usize,
+struct There {
+    group: String,
+    state: Option<String>,
+    members: Option<usize>,
     offsets: Option<usize>,
 }
 
@@ -121,21 +123,20 @@ fn deleted_table(deleted: &[(String, Result<(), AdminError>)]) -> Table {
 
 /// Says what is there to be deleted, where the question goes; how many groups that is, and whether all were found.
 async fn look(admin: &Admin, options: &Options, console: &mut Console<'_>) -> (usize, Outcome) {
-    let (found, mut outcome) = described(admin, options, console).await;
-    let mut rows = Vec::with_capacity(found.len());
-    for group in &found {
-        let committed = admin.committed(group.group_id.as_str()).await;
-        rows.push((group, committed.ok().map(|committed| committed.len())));
-        if !group.members.is_empty() {
-            outcome = worse(outcome, Outcome::Failed);
+    let (mut rows, mut outcome) = (Vec::new(), Outcome::Done);
+    for (group, described) in admin.describe_groups(options.groups.iter().cloned()).await {
+        match found(admin, group, described).await {
+            Ok(there) => rows.push(there),
+            Err(error) => outcome = worse(outcome, told(console, &error)),
         }
+    }
+    if rows.iter().any(|there| there.members.is_some_and(|members| members > 0)) {
+        outcome = worse(outcome, Outcome::Failed);
     }
     match (options.dry_run, options.format) {
         (true, Format::Json) => {
-            for (group, offsets) in rows {
-                let (state, members) = (group.state.as_str(), group.members.len());
-                let there = There { group: &group.group_id, state, members, offsets };
-                console.say(format_args!("{}", json(&there)));
+            for there in &rows {
+                console.say(format_args!("{}", json(there)));
             }
         }
         (true, Format::Table) => {
@@ -144,22 +145,42 @@ async fn look(admin: &Admin, options: &Options, console: &mut Console<'_>) -> (u
         (false, _) if rows.is_empty() => {}
         (false, _) => console.complain(format_args!("To be deleted:\n{}", there(&rows))),
     }
-    (found.len(), outcome)
+    (rows.len(), outcome)
 }
 
-fn there(rows: &[(&GroupDescription, Option<usize>)]) -> Table {
+/// A group that cannot be described is there all the same, and can be deleted.
+async fn found(
+    admin: &Admin,
+    group: String,
+    described: Result<GroupDescription, AdminError>,
+) -> Result<There, AdminError> {
+    let (state, members) = match described {
+        Ok(group) => (Some(group.state.to_string()), Some(group.members.len())),
+        Err(AdminError::NotClassic { group_type: GroupType::Share, .. }) => {
+            return Ok(There { group, state: None, members: None, offsets: None });
+        }
+        Err(AdminError::NotClassic { .. }) => (None, None),
+        Err(error) => return Err(error),
+    };
+    let committed = admin.committed(group.as_str()).await;
+    Ok(There { group, state, members, offsets: committed.ok().map(|committed| committed.len()) })
+}
+
+fn there(rows: &[There]) -> Table {
     let mut table = Table::new(&[
         ("GROUP", Align::Left),
         ("STATE", Align::Left),
         ("MEMBERS", Align::Right),
         ("OFFSETS", Align::Right),
     ]);
-    for (group, offsets) in rows {
+    for There { group, state, members, offsets } in rows {
+        let number =
+            |number: &Option<usize>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
         table.row(vec![
-            printable(&group.group_id),
-            printable(group.state.as_str()),
-            group.members.len().to_string(),
-            offsets.map_or_else(|| "-".to_owned(), |count| count.to_string()),
+            printable(group),
+            state.as_deref().map_or_else(|| "-".to_owned(), printable),
+            number(members),
+            number(offsets),
         ]);
     }
     table
@@ -178,7 +199,7 @@ pub(super) async fn offsets(
         committed.into_iter().map(|(partition, committed)| (partition, committed.offset)).collect();
     if planned.is_empty() {
         admin.describe_group(group.as_str()).await?;
-        console.complain(format_args!("there is nothing to forget: nothing is committed\n"));
+        console.complain(format_args!("there is nothing to forget: {NOTHING}\n"));
         return Ok(Outcome::Failed);
     }
     if options.dry_run {
@@ -197,10 +218,12 @@ pub(super) async fn offsets(
     let named = planned.iter().map(|(partition, _)| partition.clone());
     let deleted = admin.delete_offsets(group.as_str(), named).await?;
     say(group, &planned, Some(&deleted), options.format, console);
-    Ok(match deleted.iter().all(|(_, deleted)| deleted.is_ok()) {
-        true => Outcome::Done,
-        false => Outcome::Failed,
-    })
+    let outcomes = deleted.iter().map(|(_, deleted)| match deleted {
+        Ok(()) => Outcome::Done,
+        Err(ErrorCode::TopicAuthorizationFailed) => Outcome::OutOfReach,
+        Err(_) => Outcome::Failed,
+    });
+    Ok(outcomes.fold(Outcome::Done, worse))
 }
 
 /// What became of partitions, in their order.
@@ -246,6 +269,9 @@ fn table(planned: &[(TopicPartition, i64)], deleted: Option<&Deleted>) -> Table 
             Some(Ok(())) => "forgotten".to_owned(),
             Some(Err(ErrorCode::GroupSubscribedToTopic)) => {
                 "kept: members subscribe to it".to_owned()
+            }
+            Some(Err(ErrorCode::TopicAuthorizationFailed)) => {
+                "kept: READ on the topic is needed".to_owned()
             }
             Some(Err(code)) => format!("kept: {code}"),
             None => String::new(),

@@ -24,7 +24,8 @@ those that compaction took out, count. Needs DESCRIBE on the group and on its to
 #[derive(Serialize)]
 struct Line<'a> {
     group: &'a str,
-    lag: i64,
+    /// Null where the lag of no partition is known: that is not none.
+    lag: Option<i64>,
     partitions: Vec<Partition<'a>>,
 }
 
@@ -116,5 +117,7 @@ fn line(lag: &GroupLag) -> Line<'_> {
         member: partition.member.as_deref(),
         error: partition.end.err().map(|code| code.to_string()),
     });
-    Line { group: &lag.group_id, lag: lag.total(), partitions: partitions.collect() }
+    let is_known = lag.partitions.iter().any(|partition| partition.lag().is_some());
+    let total = is_known.then(|| lag.total());
+    Line { group: &lag.group_id, lag: total, partitions: partitions.collect() }
 }

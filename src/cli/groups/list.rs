@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::{Outcome, failure, one_line, worse};
-use crate::admin::{Admin, AdminError, GroupList, ListOptions};
+use crate::admin::{Admin, AdminError, GroupList, ListOptions, Visibility};
 use crate::cli::arguments::{Format, json};
 use crate::cli::console::Console;
 use crate::cli::table::{Align, Table, printable};
@@ -19,13 +19,21 @@ Lists the groups of a cluster, of all types. Every broker is asked; those that d
   --protocol-type P,P    only groups of one of these protocol types: consumer, connect, …
   --format json          one line of JSON instead of a table
 
-Groups that this user may not DESCRIBE are missing without a word: brokers tell nothing of them.
+Brokers name all groups to a user with DESCRIBE on the cluster, and to any other those alone that it may DESCRIBE. Where that is
+so, it is said, and the exit status is 3 if there is no group to show. Brokers before Kafka 2.8 do not tell.
+";
+
+/// What is said where groups may be missing, and what makes them visible.
+const PARTLY: &str = "\
+only groups that this user may DESCRIBE are listed: it has no DESCRIBE on the cluster \
+(kafka-acls --add --allow-principal USER --operation Describe --cluster)
 ";
 
 #[derive(Serialize)]
 struct Line<'a> {
     groups: Vec<Group<'a>>,
     failed: Vec<Failed>,
+    visibility: &'static str,
 }
 
 #[derive(Serialize)]
@@ -59,6 +67,11 @@ pub(super) async fn run(
         Format::Json => console.say(format_args!("{}", json(&line(&list)))),
     }
     let mut outcome = Outcome::Done;
+    if list.visibility == Visibility::OnlyDescribable {
+        console.complain(format_args!("{PARTLY}"));
+        // No group, or none that this user may see: nobody can tell.
+        outcome = if list.groups.is_empty() { Outcome::OutOfReach } else { Outcome::Done };
+    }
     for (broker, error) in &list.failed {
         console.complain(format_args!("broker {broker}: {}\n", one_line(error)));
         // If others have told something, something was reached.
@@ -102,5 +115,10 @@ fn line(list: &GroupList) -> Line<'_> {
     let failed = list.failed.iter();
     let failed =
         failed.map(|(broker, error)| Failed { broker: broker.0, error: error.to_string() });
-    Line { groups: groups.collect(), failed: failed.collect() }
+    let visibility = match list.visibility {
+        Visibility::All => "all",
+        Visibility::OnlyDescribable => "only_describable",
+        Visibility::Unknown => "unknown",
+    };
+    Line { groups: groups.collect(), failed: failed.collect(), visibility }
 }

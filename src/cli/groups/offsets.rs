@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::show::NOTHING;
 use super::{csv, times};
 use crate::admin::{OffsetSelection, ResetTo};
 use crate::cli::UsageError;
@@ -102,6 +103,15 @@ impl Offsets {
                 "`--export` says what would be done, and `--execute` does it: one after the other",
             ),
             _ => None,
+        }
+    }
+
+    /// Why no partition is meant, where none is.
+    pub(super) fn nothing(&self) -> &'static str {
+        match (self.from_file, self.names_topics) {
+            (true, true) => "what `--topic` names is not in the file",
+            (true, false) => "the file names no partition",
+            _ => NOTHING,
         }
     }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::show::cell;
-use super::{Outcome, csv, told};
+use super::{Outcome, csv, told, worse};
 use crate::admin::{
     Admin, AdminError, OffsetReset, OffsetResetOptions, OffsetResetPlan, Unresettable,
 };
@@ -75,17 +75,29 @@ pub(super) async fn run(
     let how = OffsetResetOptions::default().create_group(wishes.create);
     let plan = admin.plan_offset_reset(group.as_str(), wishes.selection.clone(), to, how).await?;
     if plan.partitions.is_empty() {
-        console.complain(format_args!("there is nothing to reset: nothing is committed\n"));
+        let why = wishes.nothing();
+        console.complain(format_args!("there is nothing to reset: {why}\n"));
     }
     if !wishes.execute {
         return Ok(planned(&plan, options, console));
     }
     let done = admin.reset_offsets(&plan).await?;
     say(&plan, Some(&done), options.format, console);
-    Ok(match done.iter().all(|(_, became)| became.is_ok()) {
-        true => Outcome::Done,
-        false => Outcome::Failed,
-    })
+    Ok(outcome(done.iter().map(|(_, became)| *became)))
+}
+
+/// That nothing was reset is not what was asked for.
+fn outcome(became: impl Iterator<Item = Result<i64, Unresettable>>) -> Outcome {
+    let mut became = became.peekable();
+    if became.peek().is_none() {
+        return Outcome::Failed;
+    }
+    let outcomes = became.map(|became| match became {
+        Ok(_) => Outcome::Done,
+        Err(Unresettable::NotAuthorized { .. }) => Outcome::OutOfReach,
+        Err(_) => Outcome::Failed,
+    });
+    outcomes.fold(Outcome::Done, worse)
 }
 
 /// Says what would be done, and what is in its way.
@@ -107,9 +119,8 @@ fn planned(plan: &OffsetResetPlan, options: &Options, console: &mut Console<'_>)
             }
         }
     }
-    let all = plan.partitions.iter().all(|reset| reset.to.is_ok());
     if plan.members.is_empty() {
-        return if all { Outcome::Done } else { Outcome::Failed };
+        return outcome(plan.partitions.iter().map(|reset| reset.to));
     }
     let (group, members) = (plan.group_id.clone(), plan.members.clone());
     told(console, &AdminError::NotEmpty { group, members })

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::cli::table::printable;
 
+/// Where no offsets are found: brokers pass over those of other topics.
+pub(super) const NOTHING: &str = "nothing is committed for topics that this user may DESCRIBE";
+
 /// The longest that a cell of a table gets.
 const WIDEST: usize = 60;
 

@@ -1,6 +1,6 @@
 //! Groups that live, planned for: a dry run of what a rebalance would do now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use super::draft::Draft;
 use super::options::PlanOptions;
 use super::{Task, plan, save, say};
 use crate::admin::{
-    Admin, AdminError, Content, GroupDescription, GroupState, GroupType, SubscriptionDescription,
+    Admin, AdminError, Content, GroupDescription, GroupState, GroupType, MemberDescription,
+    SubscriptionDescription,
 };
 use crate::assign::{ErasedAssigner, MetadataError, ModelBuilder, RebalanceProtocol, TopicInput};
 use crate::cli::UsageError;
@@ -18,9 +19,10 @@ use crate::cli::assigners::{Assigners, Make};
 use crate::cli::console::Console;
 use crate::cli::outcome::{Ended, Outcome, failure, one_line, worse};
 use crate::cli::page::Page;
+use crate::cli::partitions::in_words;
 use crate::cli::reach;
 use crate::cli::table::printable;
-use crate::types::{Cluster, Generation, MemberId, TopicError};
+use crate::types::{Cluster, Generation, MemberId, Partitions, TopicError};
 
 /// How long until a group that rebalances is looked at again.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -190,6 +192,7 @@ impl Live {
                 members.len()
             ));
         }
+        notes.extend(self.unwanted());
         for member in members {
             let name = printable(member.name());
             if let Content::Unreadable { why, .. } = &member.subscription {
@@ -200,6 +203,19 @@ impl Live {
             }
         }
         notes
+    }
+
+    /// What members have of topics to which nobody subscribes, so that no plan knows of it.
+    fn unwanted(&self) -> Option<String> {
+        let members = &self.group.members;
+        let wants = members.iter().filter_map(|member| member.subscription.read());
+        let wanted: HashSet<&Arc<str>> = wants.flat_map(|wants| &wants.topics).collect();
+        let had =
+            members.iter().filter_map(MemberDescription::partitions).flat_map(Partitions::iter);
+        let unwanted: Partitions =
+            had.filter(|partition| !wanted.contains(&partition.shared_topic())).collect();
+        let words = || format!("nobody subscribes to what members have: {}", in_words(&unwanted));
+        (!unwanted.is_empty()).then(words)
     }
 }
 

@@ -25,7 +25,7 @@ use super::assigners::{Assigners, Make};
 use super::console::Console;
 use super::outcome::{Outcome, worse};
 use super::page::Page;
-use super::table::printable;
+use super::table::{counted, printable};
 use crate::assign::{
     Copies, ErasedAssigner, GroupAssignment, GroupSubscription, RebalanceProtocol,
 };
@@ -175,7 +175,8 @@ struct Task<'a> {
 
 /// What is said of a plan, or what is wrong, to be written behind the name of what was planned for.
 fn plan(task: Task<'_>, options: &PlanOptions) -> Result<String, String> {
-    let Task { name, assigner, erased, group, choices, page } = task;
+    let Task { name, assigner, erased, mut group, choices, page } = task;
+    group.notes.extend(unheard(&erased, &group));
     let timed = timed(&erased, &group, options.runs).map_err(|error| format!(": {error}"))?;
     let view = GroupSubscription::untold(&group.model);
     let had = had(&view, &timed.plan);
@@ -186,6 +187,34 @@ fn plan(task: Task<'_>, options: &PlanOptions) -> Result<String, String> {
         (Format::Table, Some(partition)) => explain::of(&planned, partition, choices),
         (Format::Table, None) => Ok(report::of(&planned, choices, options.all)),
     }
+}
+
+/// What members told and the assigner does not hear.
+fn unheard(assigner: &ErasedAssigner, group: &Group) -> Vec<String> {
+    /// So many members are named.
+    const MOST: usize = 4;
+    let told =
+        (0..).zip(&group.told).filter_map(|(place, told)| Some((place, told.as_ref().ok()?)));
+    let told = told.filter(|(_, told)| !told.bytes.is_empty());
+    if assigner.tells_nothing() {
+        let (name, count) = (printable(assigner.name()), told.count());
+        let words =
+            format!("{name} takes no metadata: those of {} do not count", counted(count, "member"));
+        return if count > 0 { vec![words] } else { Vec::new() };
+    }
+    let mut notes: Vec<String> = told
+        .filter_map(|(place, told)| Some((place, assigner.show(told).err()?)))
+        .map(|(place, error)| {
+            let (member, why) = (group.names([place]), printable(&error.to_string()));
+            format!("the metadata of {member} cannot be read: {why}")
+        })
+        .collect();
+    let more = notes.len().saturating_sub(MOST);
+    notes.truncate(MOST);
+    if more > 0 {
+        notes.push(format!("nor can those of {more} more"));
+    }
+    notes
 }
 
 /// Per member what it validly had; where several have a partition, what it says it had.

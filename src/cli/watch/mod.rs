@@ -76,7 +76,12 @@ async fn watch(
     let connecting = options.reach.connect(console);
     let admin = tokio::select! {
         admin = connecting => admin?.knowing(assigners.readers()),
-        () = stops.interrupted() => return Ok(View::new(&options.groups, options.interval)),
+        stop = stops.ended() => {
+            if stop == Stop::Unread {
+                console.close();
+            }
+            return Ok(View::new(&options.groups, options.interval));
+        }
     };
     let mut view = View::new(&options.groups, options.interval);
     let mut looks = interval(options.interval.max(Duration::from_millis(1)));
@@ -93,6 +98,10 @@ async fn watch(
                 seen = &mut looking => break seen,
                 stop = stops.next() => match stop {
                     Stop::Interrupted => return Ok(view),
+                    Stop::Unread => {
+                        console.close();
+                        return Ok(view);
+                    }
                     Stop::Resized if draws => screen::paint(&view, console),
                     Stop::Resized => {}
                 },

@@ -1,11 +1,18 @@
-//! What breaks into a look: whoever wants an end, and a terminal that changes its size.
+//! What breaks into a look: whoever wants an end, a reader that has gone, and a terminal that changes its size.
 
 use std::future::pending;
+#[cfg(unix)]
+use std::os::fd::AsFd as _;
+
+#[cfg(unix)]
+use tokio::{io::Interest, net::unix::pipe};
 
 /// Why somebody breaks in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stop {
     Interrupted,
+    /// Whoever read what is said has gone. The next line would find it out, and of a quiet group there may be none.
+    Unread,
     Resized,
 }
 
@@ -17,6 +24,9 @@ pub(super) struct Stops {
     ends: [Option<tokio::signal::unix::Signal>; 3],
     #[cfg(unix)]
     sizes: Option<tokio::signal::unix::Signal>,
+    /// The standard output, if it is something that can be closed at its other end.
+    #[cfg(unix)]
+    reader: Option<pipe::Sender>,
 }
 
 impl Stops {
@@ -27,7 +37,14 @@ impl Stops {
 
         let ends = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let listen = |kind| signal(kind).ok();
-        Self { ends: ends.map(listen), sizes: listen(SignalKind::window_change()) }
+        let output = std::io::stdout().as_fd().try_clone_to_owned();
+        // Unchecked leaves it blocking, as whoever shares it expects. What cannot be listened to is no pipe.
+        let reader = output.and_then(|output| pipe::Sender::from_file_unchecked(output.into()));
+        Self {
+            ends: ends.map(listen),
+            sizes: listen(SignalKind::window_change()),
+            reader: reader.ok(),
+        }
     }
 
     #[cfg(not(unix))]
@@ -38,12 +55,13 @@ impl Stops {
     /// The next that breaks in. Cancel safe.
     #[cfg(unix)]
     pub(super) async fn next(&mut self) -> Stop {
-        let Self { ends: [interrupt, terminate, hangup], sizes } = self;
+        let Self { ends: [interrupt, terminate, hangup], sizes, reader } = self;
         tokio::select! {
             () = arrives(interrupt) => Stop::Interrupted,
             () = arrives(terminate) => Stop::Interrupted,
             () = arrives(hangup) => Stop::Interrupted,
             () = arrives(sizes) => Stop::Resized,
+            () = goes(reader) => Stop::Unread,
         }
     }
 
@@ -55,9 +73,26 @@ impl Stops {
         Stop::Interrupted
     }
 
-    /// Waits until somebody wants an end. Cancel safe.
-    pub(super) async fn interrupted(&mut self) {
-        while self.next().await != Stop::Interrupted {}
+    /// Waits until somebody wants an end, or nobody reads. Cancel safe.
+    pub(super) async fn ended(&mut self) -> Stop {
+        loop {
+            match self.next().await {
+                Stop::Resized => {}
+                end => return end,
+            }
+        }
+    }
+}
+
+/// Waits until the other end of a pipe is closed.
+#[cfg(unix)]
+async fn goes(reader: &Option<pipe::Sender>) {
+    let closed = match reader {
+        Some(reader) => reader.ready(Interest::ERROR).await.is_ok(),
+        None => false,
+    };
+    if !closed {
+        pending().await
     }
 }
 

@@ -156,9 +156,7 @@ impl Script {
     }
 
     pub(in crate::client) fn client_with(&self, options: ClientOptions) -> Client {
-        let options = options.jitter_seed(1).runtime(Handle::current());
-        let security = options.protection().unwrap();
-        Client::with_network(options, security, Arc::new(self.clone())).unwrap()
+        client_over(self.clone(), options)
     }
 
     /// From now on nobody listens there.
@@ -230,6 +228,13 @@ impl Script {
             }
         }
     }
+}
+
+/// A client over any network, on the test's own runtime.
+pub(in crate::client) fn client_over(network: impl Connect, options: ClientOptions) -> Client {
+    let options = options.jitter_seed(1).runtime(Handle::current());
+    let security = options.protection().unwrap();
+    Client::with_network(options, security, Arc::new(network)).unwrap()
 }
 
 #[async_trait]

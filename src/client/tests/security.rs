@@ -1,20 +1,26 @@
 //! Denials as a whole client meets them, and secrets wherever something is written.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Buf;
 use kafka_protocol::messages::{
     SaslAuthenticateRequest as Says, SaslAuthenticateResponse, SaslHandshakeResponse,
 };
 use kafka_protocol::protocol::{Decodable, StrBytes};
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::script::{Received, Reply, Script, coordinator, encoded, metadata, soon};
-use crate::client::{ApiKey, ClientError, ClientOptions};
-use crate::security::{Sasl, Security};
+use super::script::{Received, Reply, Script, client_over, coordinator, encoded, metadata, soon};
+use crate::client::connection::Connection;
+use crate::client::pool::{Broker, Lane};
+use crate::client::{ApiKey, Client, ClientError, ClientOptions, Topics};
+use crate::security::{Sasl, Security, TlsError};
+use crate::transport::{Address, Connect, ConnectError, Stream};
 
 const SECRET: &str = "s3cret-word";
 
@@ -62,12 +68,82 @@ async fn credentials_that_one_broker_refuses_are_not_carried_to_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_port_that_hangs_up_at_once_is_believed_the_third_time() {
+async fn a_port_that_hangs_up_on_everything_is_believed_the_third_time() {
     let script = Script::new(|_, _| Reply::Close);
     let client = script.client("a:1");
     let error = client.coordinator("g", soon()).await.unwrap_err();
     assert!(error.to_string().contains("security.protocol"), "{error}");
-    assert_eq!(script.tries("a:1").len(), 3);
+    assert_eq!(script.tries("a:1").len(), 6, "each time with a look at it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_with_sasl_that_hangs_up_on_who_says_no_name_is_known_by_one_look() {
+    let script = Script::new(|_, asked| match asked.api {
+        17 => {
+            let answer = SaslHandshakeResponse::default().with_error_code(33);
+            let offered = StrBytes::from_static_str("SCRAM-SHA-512");
+            encoded(&answer.with_mechanisms(vec![offered]), 1)
+        }
+        _ => Reply::Close,
+    });
+    let client = script.client("a:1,b:1");
+    let error = client.coordinator("g", soon()).await.unwrap_err();
+    let denial = error.denial().unwrap();
+    assert!(denial.contains("SCRAM-SHA-512") && denial.contains("sasl.mechanism"), "{denial}");
+    assert_eq!(script.tries("a:1").len() + script.tries("b:1").len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_without_tls_that_hangs_up_on_a_handshake_is_known_by_one_look() {
+    let script = Script::new(|_, _| Reply::Close);
+    let client = client_over(HangsUpOnTls(script.clone()), ClientOptions::new("a:1"));
+    let error = client.coordinator("g", soon()).await.unwrap_err();
+    assert!(error.denial().is_some_and(|why| why.contains("does not speak TLS")), "{error}");
+    assert_eq!(script.tries("a:1").len(), 1, "in plain text");
+    assert_eq!(script.seen(), [], "nothing is asked but ApiVersions");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_port_takes_no_longer_than_the_answer_was_waited_for() {
+    let script = Script::new(|_, asked| match asked.api {
+        17 => Reply::Silence,
+        _ => Reply::Close,
+    });
+    let second = Duration::from_secs(1);
+    let begun = Instant::now();
+    let client = script.client("a:1");
+    let error = client.coordinator("g", begun + second).await.unwrap_err();
+    assert!(error.to_string().contains("security.protocol"), "{error}");
+    assert!(begun.elapsed() <= second, "{:?}", begun.elapsed());
+    let client = script.client("b:1");
+    let begun = Instant::now();
+    client.refresh_metadata(Topics::none(), begun + second).await.unwrap_err();
+    assert!(begun.elapsed() <= second, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broker_that_goes_down_during_the_first_request_is_waited_for() {
+    let asked = AtomicUsize::new(0);
+    let script = Script::new(move |_, request| match request.api {
+        10 if asked.fetch_add(1, Ordering::Relaxed) > 0 => coordinator(request, 1),
+        _ => Reply::Close,
+    });
+    let found = script.client("a:1").coordinator("g", soon()).await;
+    assert_eq!(found.unwrap().id.0, 1);
+}
+
+/// Brokers to which TLS cannot be spoken.
+struct HangsUpOnTls(Script);
+
+#[async_trait]
+impl Connect for HangsUpOnTls {
+    async fn connect(&self, _: &Address, _: Instant) -> Result<Box<dyn Stream>, ConnectError> {
+        Err(TlsError::Closed.into())
+    }
+
+    fn in_plain_text(&self) -> Option<&dyn Connect> {
+        Some(&self.0)
+    }
 }
 
 /// What is written anywhere.
@@ -103,10 +179,10 @@ async fn no_secret_is_logged_or_shown_whether_it_is_believed_or_not() {
         .finish();
     // The client's tasks run on the test's own thread.
     let _written_to = tracing::subscriber::set_default(subscriber);
-    // Other tests of this process, which write nothing, may have come by first.
-    tracing::callsite::rebuild_interest_cache();
     let mut shown = String::new();
-    for believes in [true, false] {
+    for believes in [true, false, true, false] {
+        // Other tests of this process, which write nothing, may have come by first, or come by with us the first time.
+        tracing::callsite::rebuild_interest_cache();
         let options = options("a:1");
         shown += &format!("{options:?} {:?}", options.protection());
         let script = asking(believes);
@@ -134,4 +210,42 @@ fn a_client_is_told_what_is_wrong_before_it_starts() {
     assert!(error.contains("has no `ssl.protocols`"), "{error}");
     let both = options.security(Security::plaintext());
     assert!(both.protection().unwrap_err().to_string().contains("one of them"));
+}
+
+/// A connection of a member's own.
+async fn lane(client: &Client, member: u64) -> Result<Connection, ClientError> {
+    let address = Address::new("a", 1);
+    let broker = Broker::Bootstrap(address.clone());
+    client.0.brokers.pool.connection(&broker, &address, Lane::Member(member), soon()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_are_refused_are_tried_by_one_member_of_a_client_at_a_time() {
+    let believes = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&believes);
+    let script = Script::new(move |_, request| match request.api {
+        17 => encoded(&SaslHandshakeResponse::default(), 1),
+        _ => believed(request, asked.load(Ordering::Relaxed)),
+    });
+    let client = script.client_with(options("a:1"));
+    let minute = Instant::now() + Duration::from_secs(60);
+    let members = (0..20).map(|member| {
+        let client = client.clone();
+        async move {
+            while Instant::now() < minute {
+                let denied = lane(&client, member).await.unwrap_err();
+                assert!(denied.denial().is_some(), "{denied}");
+                sleep(Duration::from_millis(500 + 20 * member)).await;
+            }
+        }
+    });
+    members.collect::<JoinSet<_>>().join_all().await;
+    let tries = script.tries("a:1").len();
+    // The first time all come at once.
+    assert!((40..110).contains(&tries), "{tries} in a minute");
+    believes.store(true, Ordering::Relaxed);
+    sleep(Duration::from_secs(2)).await;
+    for member in 0..20 {
+        lane(&client, member).await.unwrap();
+    }
 }

@@ -171,6 +171,34 @@ async fn a_mechanism_that_is_not_offered_is_named_beside_those_that_are() {
 }
 
 #[tokio::test]
+async fn a_broker_that_offers_no_mechanism_is_said_to_offer_none() {
+    let (opened, ()) = open(alice(), |mut peer| async move {
+        let asked = peer.receive().await.unwrap();
+        let answer = SaslHandshakeResponse::default().with_error_code(33);
+        peer.answers(asked.id, &[], &answer, 1).await;
+    })
+    .await;
+    let said = sasl_error(opened).to_string();
+    assert!(said.ends_with("offers none"), "{said}");
+}
+
+#[tokio::test]
+async fn sessions_of_odd_lifetimes_are_not_renewed_before_time() {
+    for life in [0, -1, i64::MIN, i64::MAX] {
+        let (opened, mut peer) = open(alice(), |mut peer| async move {
+            peer.shakes_hands().await;
+            let (id, _) = peer.hears().await;
+            peer.says(id, SaslAuthenticateResponse::default().with_session_lifetime_ms(life)).await;
+            peer
+        })
+        .await;
+        let (connection, beat) = (opened.unwrap(), heartbeat("g"));
+        let (answer, ()) = tokio::join!(connection.call(&beat, soon()), peer.beats());
+        answer.unwrap_or_else(|error| panic!("{life}: {error}"));
+    }
+}
+
+#[tokio::test]
 async fn a_scram_broker_that_asks_for_too_little_too_much_or_half_is_not_answered() {
     for challenge in ["s=c2FsdA==,i=1", "s=c2FsdA==,i=1000000000", "s=c2Fs", ""] {
         let sasl = Sasl::scram_sha_512("alice", "s3cret");
@@ -278,4 +306,43 @@ async fn a_session_that_is_not_renewed_ends_the_connection_for_all() {
         assert!(cause.is_denial(), "{cause}");
     }
     assert!(closed && !connection.is_usable(Instant::now()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_shorter_than_kafka_lets_it_be_renewed_is_renewed_no_sooner() {
+    let (connection, mut peer) = open_for_a_life().await;
+    advance(LIFE).await;
+    let script = async {
+        let begun = Instant::now();
+        for _ in 0..3 {
+            peer.lets_in(Duration::from_millis(1)).await;
+            peer.beats().await;
+        }
+        begun.elapsed()
+    };
+    let requests = async {
+        for _ in 0..3 {
+            connection.call(&heartbeat("g"), soon()).await.unwrap();
+            advance(Duration::from_millis(1)).await;
+        }
+    };
+    let (took, ()) = tokio::join!(script, requests);
+    assert!(took > Duration::from_secs(2) && took < Duration::from_secs(3), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_is_not_heard_out_does_not_mean_that_there_is_no_sasl() {
+    let (connection, mut peer) = open_for_a_life().await;
+    advance(LIFE).await;
+    let script = async {
+        let asked = peer.receive().await.unwrap();
+        let answer = SaslHandshakeResponse::default().with_error_code(34);
+        peer.answers(asked.id, &[], &answer, 1).await;
+    };
+    let beat = heartbeat("g");
+    let (outcome, ()) = tokio::join!(connection.call(&beat, soon()), script);
+    let Err(ClientError::Disconnected { cause, sent: false, .. }) = outcome.map(drop) else {
+        panic!("it is not renewed");
+    };
+    assert!(!cause.is_denial(), "{cause}");
 }

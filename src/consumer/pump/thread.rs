@@ -18,10 +18,10 @@ use super::reading::{Reading, Start};
 use super::signal::Signal;
 use crate::consumer::convert::{list_at, list_of};
 use crate::consumer::hand_over::HandOver;
-use crate::consumer::names::unknown;
 use crate::consumer::raw;
 use crate::consumer::record::{Place, Record, Timestamp};
 use crate::error::Error;
+use crate::group::unknown_property;
 use crate::types::TopicPartition;
 
 /// How long it sleeps at the most. librdkafka rings when something can be read; now and then it is looked at anyway,
@@ -173,7 +173,7 @@ fn record(reading: &mut Reading, message: &BorrowedMessage<'_>) -> Option<Record
 fn misconfigured(error: KafkaError) -> Error {
     let problem = match error {
         KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, property, _) => {
-            unknown(&property)
+            format!("{} is neither this crate's nor librdkafka's", unknown_property(&property))
         }
         // Its own text repeats the value, which may be a secret.
         KafkaError::ClientConfig(_, problem, property, _) => format!("`{property}`: {problem}"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::wire::ApiKey;
 
 /// API, oldest version, newest version.
-const VERSIONS: [(ApiKey, i16, i16); 15] = [
+const VERSIONS: [(ApiKey, i16, i16); 16] = [
     (ApiKey::ListOffsets, 1, 10),
     (ApiKey::Metadata, 0, 13),
     (ApiKey::OffsetCommit, 2, 9),
@@ -20,6 +20,7 @@ const VERSIONS: [(ApiKey, i16, i16); 15] = [
     (ApiKey::ApiVersions, 0, 4),
     (ApiKey::DeleteGroups, 0, 2),
     (ApiKey::OffsetDelete, 0, 0),
+    (ApiKey::DescribeCluster, 0, 2),
     (ApiKey::ConsumerGroupDescribe, 0, 1),
 ];
 

@@ -10,9 +10,9 @@ use tokio::time::timeout;
 use super::*;
 use crate::types::{Generation, TopicPartition};
 use crate::wire::api::{
-    ApiVersionsRequest, DescribeGroupsRequest, FindCoordinatorRequest, HeartbeatRequest,
-    JoinGroupRequest, LeaveGroupRequest, LeavingMember, ListGroupsRequest, MetadataRequest,
-    OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest,
+    ApiVersionsRequest, DescribeClusterRequest, DescribeGroupsRequest, FindCoordinatorRequest,
+    HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, LeavingMember, ListGroupsRequest,
+    MetadataRequest, OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest,
 };
 use crate::wire::{ErrorCode, Request, correlation_id, read_response, request_frame};
 
@@ -135,6 +135,10 @@ async fn every_version_is_served_and_our_own_reader_reads_it() {
         let described = client.ask(version, &describe).await.unwrap();
         assert_eq!(described.groups[0].members[0].assignment, b"all"[..]);
         assert_eq!(described.groups[1].state, "Dead");
+    }
+    for version in 0..=2 {
+        let described = client.ask(version, &DescribeClusterRequest).await.unwrap();
+        assert!(described.operations.unwrap().describe(), "v{version}");
     }
     for version in 1..=13 {
         let metadata = client.ask(version, &metadata()).await.unwrap();

@@ -3,6 +3,7 @@
 mod api_versions;
 mod consumer_group_describe;
 mod delete_groups;
+mod describe_cluster;
 mod describe_groups;
 mod find_coordinator;
 mod heartbeat;
@@ -16,7 +17,6 @@ mod offset_delete;
 mod offset_fetch;
 #[cfg(any(test, feature = "sasl", feature = "test-util"))]
 mod sasl_authenticate;
-#[cfg(any(test, feature = "sasl", feature = "test-util"))]
 mod sasl_handshake;
 mod sync_group;
 
@@ -34,6 +34,7 @@ pub(crate) use consumer_group_describe::{
     ConsumerGroupDescribeRequest, DescribedConsumer, DescribedConsumerGroup,
 };
 pub(crate) use delete_groups::DeleteGroupsRequest;
+pub(crate) use describe_cluster::{DescribeClusterRequest, Operations};
 pub(crate) use describe_groups::{DescribeGroupsRequest, DescribedGroup, DescribedMember};
 pub(crate) use find_coordinator::FindCoordinatorRequest;
 pub(crate) use heartbeat::{HeartbeatRequest, HeartbeatResponse};
@@ -45,16 +46,18 @@ pub(crate) use metadata::{MetadataRequest, MetadataResponse, PartitionMetadata, 
 pub(crate) use offset_commit::{OffsetCommitRequest, OffsetCommitResponse};
 pub(crate) use offset_delete::OffsetDeleteRequest;
 pub(crate) use offset_fetch::OffsetFetchRequest;
-pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 #[cfg(any(test, feature = "sasl", feature = "test-util"))]
-pub(crate) use {sasl_authenticate::SaslAuthenticateRequest, sasl_handshake::SaslHandshakeRequest};
+pub(crate) use sasl_authenticate::SaslAuthenticateRequest;
+pub(crate) use sasl_handshake::SaslHandshakeRequest;
+pub(crate) use sync_group::{SyncGroupRequest, SyncGroupResponse};
 // What only the other side of a connection makes: the fakes, and tests.
 #[cfg(test)]
 pub(crate) use {
     consumer_group_describe::ConsumerGroupDescribeResponse, delete_groups::DeleteGroupsResponse,
-    describe_groups::DescribeGroupsResponse, find_coordinator::FindCoordinatorResponse,
-    list_offsets::ListOffsetsResponse, metadata::TopicId,
-    sasl_authenticate::SaslAuthenticateResponse, sasl_handshake::SaslHandshakeResponse,
+    describe_cluster::DescribeClusterResponse, describe_groups::DescribeGroupsResponse,
+    find_coordinator::FindCoordinatorResponse, list_offsets::ListOffsetsResponse,
+    metadata::TopicId, sasl_authenticate::SaslAuthenticateResponse,
+    sasl_handshake::SaslHandshakeResponse,
 };
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) use {

@@ -1,13 +1,17 @@
 //! Records: rdkafka goes the same way as the membership.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kafka_group::assign::RangeAssigner;
 use kafka_group::security::{Sasl, Security, Tls, Token, TokenProvider};
-use kafka_group::{AutoOffsetReset, Consumer, ConsumerBuilder, Error, Event, RebalanceListener};
+use kafka_group::{
+    AutoOffsetReset, Consumer, ConsumerBuilder, Error, Event, MemberState, RebalanceListener,
+};
+use tokio::sync::mpsc;
 
+use super::relay::Relay;
 use super::{every_way, names, trusting};
 use crate::common::kafka::{Listener, Operation, Resource, Secure};
 use crate::common::own_cluster;
@@ -45,6 +49,33 @@ async fn a_consumer_reads_every_way_there_is() {
         let (group, _) = names(secure);
         reads(consumer(secure, listener, &group, &topic).security(security), 10).await;
     }
+}
+
+/// PEM in one line, which is what lines that go on behind a backslash become, and single quotes.
+#[tokio::test]
+async fn what_properties_files_hold_serves_both_planes() {
+    let secure = own_cluster!(Secure::shared());
+    let (group, topic) = names(secure);
+    produce(secure.plaintext(), &topic, 2, 10).await;
+    let text = |name: &str| std::fs::read_to_string(secure.file(name)).unwrap().replace('\n', " ");
+    let trusts = ("ssl.truststore.certificates", text("ca.pem"));
+    let mutual = [
+        ("security.protocol", "SSL".to_owned()),
+        trusts.clone(),
+        ("ssl.keystore.certificate.chain", text("client.pem")),
+        ("ssl.keystore.key", text("client-key.pem")),
+    ];
+    reads(consumer(secure, Listener::Mutual, &group, &topic).from_properties(mutual), 10).await;
+    let login = "org.apache.kafka.common.security.scram.ScramLoginModule Required username='alice' \
+                 password='alice\\55secret';";
+    let scram = [
+        ("security.protocol", "SASL_SSL".to_owned()),
+        trusts,
+        ("sasl.mechanism", "SCRAM-SHA-512".to_owned()),
+        ("sasl.jaas.config", login.to_owned()),
+    ];
+    let (group, _) = names(secure);
+    reads(consumer(secure, Listener::SaslSsl, &group, &topic).from_properties(scram), 10).await;
 }
 
 #[tokio::test]
@@ -140,13 +171,7 @@ async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
     produce(secure.plaintext(), &topic, 2, 1).await;
     let cid = Security::sasl_plaintext(Sasl::scram_sha_256("cid", "cid-secret"));
     let consumer = consumer(secure, Listener::Brief, &group, &topic).security(cid);
-    let heard = Heard::default();
-    // The membership meets it when its session of three seconds is over, with a heartbeat: that is before rdkafka's word.
-    let consumer = consumer
-        .session_timeout(Duration::from_secs(15))
-        .heartbeat_interval(Duration::from_millis(500))
-        .rebalance_listener(heard.clone());
-    let mut consumer = consumer.join().await.unwrap();
+    let mut consumer = consumer.session_timeout(Duration::from_secs(6)).join().await.unwrap();
     let first = tokio::time::timeout(SOON, consumer.recv()).await.expect("a record in time");
     assert!(matches!(first, Ok(Some(_))), "{first:?}");
     tokio::task::spawn_blocking(move || admin.forget_user("cid")).await.unwrap();
@@ -159,73 +184,46 @@ async fn a_consumer_whose_user_is_taken_away_ends_with_its_session() {
     };
     assert!(matches!(end, Err(Error::Authentication(_))), "{end:?}");
     assert_eq!(troubles, Vec::<String>::new());
-    let heard = heard.all();
-    assert!(matches!(&heard[..], [denied] if !denied.contains("rdkafka")), "{heard:?}");
 }
 
-/// What a consumer says of denials: its listener, and `recv()`.
-#[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<String>>>);
-
-impl Heard {
-    fn all(&self) -> Vec<String> {
-        self.0.lock().expect("nobody panics with it").clone()
-    }
-}
+/// Passes on which denials the listener is told of.
+struct Hears(mpsc::UnboundedSender<String>);
 
 #[async_trait::async_trait]
-impl RebalanceListener for Heard {
+impl RebalanceListener for Hears {
     async fn told(&self, event: &Event) {
         if let Event::Denied(why) = event {
-            self.0.lock().expect("nobody panics with it").push(why.to_string());
+            drop(self.0.send(why.to_string()));
         }
     }
 }
 
-/// What is said where rdkafka alone begins at a listener that it cannot come in by: by the listener, and then by `recv()`.
-async fn rdkafka_alone_is_denied(
-    secure: &Secure,
-    security: Security,
-    ours: Listener,
-    its: Listener,
-) {
+/// As where one broker's certificate has expired: the membership has no need of that broker, and partitions are led by it.
+#[tokio::test]
+async fn a_broker_that_only_rdkafka_has_to_trust_and_does_not_is_named_and_then_an_error() {
+    let secure = own_cluster!(Secure::shared());
     let (group, topic) = names(secure);
-    let heard = Heard::default();
-    let consumer = consumer(secure, ours, &group, &topic)
-        .security(security)
+    produce(secure.plaintext(), &topic, 2, 1).await;
+    let (good, bad) = (secure.bootstrap(Listener::Ssl), secure.bootstrap(Listener::Expired));
+    let relay = Relay::but_for_openssl(good, bad);
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let consumer = consumer(secure, Listener::Ssl, &group, &topic)
+        .bootstrap_servers(relay.address())
+        .security(Security::ssl(trusting(secure)))
         .session_timeout(Duration::from_secs(6))
-        .rebalance_listener(heard.clone())
-        .set("metadata.broker.list", secure.bootstrap(its));
-    let mut consumer = consumer.join().await.expect("the membership is let in");
-    // librdkafka repeats itself after half a minute.
-    let lasts = tokio::time::timeout(3 * SOON, consumer.recv()).await.expect("an error in time");
-    let Err(Error::DataPlane(lasts)) = lasts else { panic!("{lasts:?}") };
-    let heard = heard.all();
-    let [denied] = &heard[..] else { panic!("{heard:?}") };
-    let property = match its {
-        Listener::Expired => "ssl.ca.location",
-        _ => "sasl.mechanism",
-    };
-    for said in [denied, &lasts] {
-        assert!(said.contains(&secure.bootstrap(its)), "{said}");
-        assert!(said.contains(property) && !said.contains("secret"), "{said}");
-    }
-    let quiet = tokio::time::timeout(Duration::from_secs(1), consumer.recv()).await;
-    assert!(quiet.is_err(), "{quiet:?}");
-    consumer.close().await.expect("the membership was well all the time");
-}
+        .set("reconnect.backoff.max.ms", "1000")
+        .rebalance_listener(Hears(tell));
+    let mut consumer = consumer.join().await.unwrap();
 
-#[tokio::test]
-async fn an_expired_certificate_that_rdkafka_alone_meets_is_said_by_the_consumer() {
-    let secure = own_cluster!(Secure::shared());
-    let security = Security::ssl(trusting(secure));
-    rdkafka_alone_is_denied(secure, security, Listener::Ssl, Listener::Expired).await;
-}
+    let why = tokio::time::timeout(SOON, told.recv()).await.expect("it is told in time").unwrap();
+    assert!(why.contains(&relay.address()) && why.contains("ssl.ca.location"), "{why}");
+    // librdkafka repeats itself after half a minute, which is when it is seen that the denial lasts.
+    let lasting = tokio::time::timeout(SOON, consumer.recv()).await.expect("an error in time");
+    assert_eq!(lasting.err(), Some(Error::DataPlane(why)));
+    assert!(told.try_recv().is_err(), "it is told once");
 
-#[tokio::test]
-async fn credentials_that_rdkafka_alone_is_refused_for_are_said_by_the_consumer() {
-    let secure = own_cluster!(Secure::shared());
-    let security = Security::sasl_plaintext(Sasl::scram_sha_256("alice", "alice-secret"));
-    // That listener has PLAIN alone.
-    rdkafka_alone_is_denied(secure, security, Listener::SaslPlaintext, Listener::PlainOnly).await;
+    relay.heals();
+    let record = tokio::time::timeout(SOON, consumer.recv()).await.expect("a record in time");
+    assert!(matches!(record, Ok(Some(_))), "{record:?}");
+    assert_eq!(consumer.handle().status().borrow().state, MemberState::Stable);
 }

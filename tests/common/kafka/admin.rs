@@ -9,8 +9,8 @@ use kafka_protocol::{
     messages::{
         AlterUserScramCredentialsRequest, ApiKey, ApiVersionsRequest, ApiVersionsResponse,
         CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
-        DeleteTopicsRequest, DescribeAclsRequest, ListOffsetsRequest, MetadataRequest,
-        MetadataResponse, TopicName,
+        DeleteTopicsRequest, DescribeAclsRequest, DescribeAclsResponse, ListOffsetsRequest,
+        MetadataRequest, MetadataResponse, TopicName,
         alter_user_scram_credentials_request::ScramCredentialDeletion,
         create_acls_request::AclCreation,
         create_partitions_request::CreatePartitionsTopic,
@@ -151,7 +151,11 @@ impl Admin {
         self.until_done(&format!("grant {operations:?} on {name}"), None, || {
             Ok(self.call(3, &request)?.results.iter().map(|result| result.error_code).collect())
         });
-        self.wait_for_rules(resource, name, true);
+        // Others' rules on the resource may be known already.
+        let theirs = rules_on(resource, name).with_principal_filter(Some(string(principal)));
+        self.wait_for_rules(&theirs, |known| {
+            operations.iter().all(|one| known.contains(&(*one as i8)))
+        });
     }
 
     /// Takes a user's SCRAM-SHA-256 credential away: connections that are open stay.
@@ -183,7 +187,7 @@ impl Admin {
         self.until_done(&format!("deny {operation:?} on {name}"), None, || {
             Ok(self.call(3, &request)?.results.iter().map(|result| result.error_code).collect())
         });
-        self.wait_for_rules(resource, name, true);
+        self.wait_for_rules(&rules_on(resource, name), |known| !known.is_empty());
     }
 
     /// Takes all denials on a resource back.
@@ -205,23 +209,20 @@ impl Admin {
                 .map(|result| result.error_code)
                 .collect())
         });
-        self.wait_for_rules(resource, name, false);
+        self.wait_for_rules(&rules_on(resource, name), <[i8]>::is_empty);
     }
 
-    /// Waits until each broker that answers has heard whether there are rules on a resource.
-    fn wait_for_rules(&self, resource: Resource, name: &str, some: bool) {
-        let request = DescribeAclsRequest::default()
-            .with_resource_type_filter(resource as i8)
-            .with_resource_name_filter(Some(string(name)))
-            .with_pattern_type_filter(LITERAL)
-            .with_principal_filter(None)
-            .with_host_filter(None)
-            .with_operation(ANY)
-            .with_permission_type(ANY);
-        eventually(PATIENCE, &format!("all brokers know the rules on {name}"), || {
+    /// Waits until each broker that answers has heard of the rules: it is told the operations of those that are asked for.
+    fn wait_for_rules(&self, request: &DescribeAclsRequest, known: impl Fn(&[i8]) -> bool) {
+        let what = format!("all brokers know the rules on {:?}", request.resource_name_filter);
+        eventually(PATIENCE, &what, || {
             let mut answers =
-                self.addresses.iter().flat_map(|address| rpc::call(address, 3, &request));
-            answers.all(|answer| answer.resources.is_empty() != some).then_some(())
+                self.addresses.iter().flat_map(|address| rpc::call(address, 3, request));
+            let operations = |answer: DescribeAclsResponse| -> Vec<i8> {
+                let rules = answer.resources.iter().flat_map(|found| &found.acls);
+                rules.map(|rule| rule.operation).collect()
+            };
+            answers.all(|answer| known(&operations(answer))).then_some(())
         });
     }
 
@@ -371,6 +372,18 @@ fn is_passing(error: ResponseError) -> bool {
         error,
         E::NotController | E::RequestTimedOut | E::InvalidReplicationFactor | E::LeaderNotAvailable
     )
+}
+
+/// Asks for everybody's rules on a resource.
+fn rules_on(resource: Resource, name: &str) -> DescribeAclsRequest {
+    DescribeAclsRequest::default()
+        .with_resource_type_filter(resource as i8)
+        .with_resource_name_filter(Some(string(name)))
+        .with_pattern_type_filter(LITERAL)
+        .with_principal_filter(None)
+        .with_host_filter(None)
+        .with_operation(ANY)
+        .with_permission_type(ANY)
 }
 
 fn metadata_request(topics: &[&str]) -> MetadataRequest {

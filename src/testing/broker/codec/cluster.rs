@@ -1,7 +1,8 @@
-//! ApiVersions, Metadata, FindCoordinator, ListOffsets.
+//! ApiVersions, Metadata, FindCoordinator, ListOffsets, DescribeCluster.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::api_versions_response::ApiVersion;
+use kafka_protocol::messages::describe_cluster_response::DescribeClusterBroker;
 use kafka_protocol::messages::find_coordinator_response::Coordinator;
 use kafka_protocol::messages::list_offsets_response::{
     ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
@@ -11,9 +12,9 @@ use kafka_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use kafka_protocol::messages::{
-    ApiVersionsRequest, ApiVersionsResponse, BrokerId, FindCoordinatorRequest,
-    FindCoordinatorResponse, ListOffsetsRequest, ListOffsetsResponse, MetadataRequest,
-    MetadataResponse, TopicName,
+    ApiVersionsRequest, ApiVersionsResponse, BrokerId, DescribeClusterRequest,
+    DescribeClusterResponse, FindCoordinatorRequest, FindCoordinatorResponse, ListOffsetsRequest,
+    ListOffsetsResponse, MetadataRequest, MetadataResponse, TopicName,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -30,6 +31,7 @@ pub(in crate::testing::broker) enum ClusterRequest {
     Metadata(MetadataRequest),
     FindCoordinator(FindCoordinatorRequest),
     ListOffsets(ListOffsetsRequest),
+    DescribeCluster(DescribeClusterRequest),
 }
 
 pub(super) fn decode(
@@ -45,6 +47,7 @@ pub(super) fn decode(
         ApiKey::Metadata => ClusterRequest::Metadata(read(version, body)?),
         ApiKey::FindCoordinator => ClusterRequest::FindCoordinator(read(version, body)?),
         ApiKey::ListOffsets => ClusterRequest::ListOffsets(read(version, body)?),
+        ApiKey::DescribeCluster => ClusterRequest::DescribeCluster(read(version, body)?),
         _ => return Err(Malformed),
     })
 }
@@ -65,6 +68,9 @@ impl ClusterRequest {
                 write(version, &find_coordinator(version, request, topology, error))
             }
             Self::ListOffsets(request) => write(version, &list_offsets(request, topology, error)),
+            Self::DescribeCluster(request) => {
+                write(version, &describe_cluster(request, topology, error))
+            }
         }
     }
 }
@@ -254,4 +260,32 @@ fn list_offsets(
             .with_partitions(partitions.collect())
     });
     ListOffsetsResponse::default().with_topics(topics.collect())
+}
+
+/// Whoever asks may do everything that can be done to a cluster: here are no access rules.
+fn describe_cluster(
+    request: &DescribeClusterRequest,
+    topology: &Topology,
+    error: ErrorCode,
+) -> DescribeClusterResponse {
+    /// CREATE, and all from ALTER to IDEMPOTENT_WRITE.
+    const EVERYTHING: i32 = 0b1_1111_1010_0000;
+    const NOT_ASKED: i32 = i32::MIN;
+    let response = DescribeClusterResponse::default().with_error_code(error.number());
+    if !error.is_none() {
+        return response;
+    }
+    let brokers = topology.live_nodes().map(|node| {
+        DescribeClusterBroker::default()
+            .with_broker_id(BrokerId(node.id.0))
+            .with_host(text(&*node.host))
+            .with_port(i32::from(node.port))
+            .with_rack(node.rack.as_deref().map(text))
+    });
+    let asked = request.include_cluster_authorized_operations;
+    response
+        .with_cluster_id(StrBytes::from_static_str("fake"))
+        .with_controller_id(BrokerId(topology.live_nodes().next().map_or(-1, |node| node.id.0)))
+        .with_brokers(brokers.collect())
+        .with_cluster_authorized_operations(if asked { EVERYTHING } else { NOT_ASKED })
 }

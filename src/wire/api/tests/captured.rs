@@ -86,6 +86,7 @@ fn answer_of(api: ApiKey, version: i16, rest: Reader) -> Result<(), ReadError> {
         ApiKey::ApiVersions => read_response::<ApiVersionsRequest>(version, rest).map(drop),
         ApiKey::DeleteGroups => read_response::<DeleteGroupsRequest>(version, rest).map(drop),
         ApiKey::OffsetDelete => read_response::<OffsetDeleteRequest>(version, rest).map(drop),
+        ApiKey::DescribeCluster => read_response::<DescribeClusterRequest>(version, rest).map(drop),
         ApiKey::ConsumerGroupDescribe => {
             read_response::<ConsumerGroupDescribeRequest>(version, rest).map(drop)
         }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages::{
-    DeleteGroupsRequest as TheirDelete, JoinGroupRequest as TheirJoin,
-    LeaveGroupRequest as TheirLeave, ListOffsetsRequest as TheirOffsets,
-    MetadataRequest as TheirMetadata, OffsetCommitRequest as TheirCommit,
-    OffsetDeleteRequest as TheirOffsetDelete, OffsetFetchRequest as TheirFetch,
+    DeleteGroupsRequest as TheirDelete, DescribeClusterRequest as TheirCluster,
+    JoinGroupRequest as TheirJoin, LeaveGroupRequest as TheirLeave,
+    ListOffsetsRequest as TheirOffsets, MetadataRequest as TheirMetadata,
+    OffsetCommitRequest as TheirCommit, OffsetDeleteRequest as TheirOffsetDelete,
+    OffsetFetchRequest as TheirFetch,
 };
 use kafka_protocol::protocol::Decodable;
 
@@ -144,6 +145,7 @@ fn what_a_dynamic_member_sends_is_encoded_in_every_version() {
     encodes_in_every_version(&DescribeGroupsRequest { group_ids: vec!["g".to_owned()] });
     encodes_in_every_version(&ListGroupsRequest);
     encodes_in_every_version(&DeleteGroupsRequest { group_ids: vec!["g".to_owned()] });
+    encodes_in_every_version(&DescribeClusterRequest);
     encodes_in_every_version(&delete_offsets());
     encodes_in_every_version(&ConsumerGroupDescribeRequest { group_ids: vec!["g".to_owned()] });
     encodes_in_every_version(&SaslHandshakeRequest { mechanism: "PLAIN".to_owned() });
@@ -259,6 +261,15 @@ fn groups_and_offsets_are_deleted_by_name() {
         .flat_map(|topic| topic.partitions.iter().map(|one| (&**topic.name, one.partition_index)))
         .collect();
     assert_eq!(named, [("a", 0), ("a", 1), ("b", 0)]);
+}
+
+#[test]
+fn of_the_cluster_it_is_asked_what_we_may_do() {
+    for version in 0..=2 {
+        let theirs: TheirCluster = decoded(&DescribeClusterRequest, version);
+        assert!(theirs.include_cluster_authorized_operations, "v{version}");
+        assert_eq!((theirs.endpoint_type, theirs.include_fenced_brokers), (1, false), "v{version}");
+    }
 }
 
 #[test]

@@ -1,15 +1,16 @@
-//! ApiVersions, Metadata, FindCoordinator.
+//! ApiVersions, Metadata, FindCoordinator, DescribeCluster.
 
 use std::sync::Arc;
 
 use kafka_protocol::messages::api_versions_response::{ApiVersion, SupportedFeatureKey};
+use kafka_protocol::messages::describe_cluster_response::DescribeClusterBroker;
 use kafka_protocol::messages::find_coordinator_response::Coordinator;
 use kafka_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use kafka_protocol::messages::{
-    ApiVersionsResponse as TheirVersions, FindCoordinatorResponse as TheirCoordinator,
-    MetadataResponse as TheirMetadata,
+    ApiVersionsResponse as TheirVersions, DescribeClusterResponse as TheirCluster,
+    FindCoordinatorResponse as TheirCoordinator, MetadataResponse as TheirMetadata,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -25,6 +26,7 @@ pub(super) fn samples() -> Vec<Box<dyn Sample>> {
         made::<ApiVersionsRequest, _, _>(api_versions),
         made::<MetadataRequest, _, _>(metadata),
         made::<FindCoordinatorRequest, _, _>(find_coordinator),
+        made::<DescribeClusterRequest, _, _>(describe_cluster),
     ]
 }
 
@@ -37,6 +39,12 @@ impl Answer for ApiVersionsResponse {
 }
 
 impl Answer for FindCoordinatorResponse {
+    fn error(&self) -> ErrorCode {
+        self.error
+    }
+}
+
+impl Answer for DescribeClusterResponse {
     fn error(&self) -> ErrorCode {
         self.error
     }
@@ -184,6 +192,32 @@ fn find_coordinator(
         error: error.into(),
         error_message: since(version >= 1, message.as_ref().map(StrBytes::to_string), None),
         coordinator: (id >= 0).then_some(node),
+    };
+    (theirs, ours)
+}
+
+fn describe_cluster(version: i16, random: &mut Random) -> (TheirCluster, DescribeClusterResponse) {
+    let told = random.bool();
+    let theirs = TheirCluster::default()
+        .with_throttle_time_ms(random.millis())
+        .with_error_code(random.error())
+        .with_error_message(random.maybe_text())
+        .with_endpoint_type(since(version >= 1 && random.bool(), 2, 1))
+        .with_cluster_id(random.text())
+        .with_controller_id(random.i32_or_none().into())
+        .with_brokers(random.many(|random| {
+            DescribeClusterBroker::default()
+                .with_broker_id(random.i32().into())
+                .with_host(random.text())
+                .with_port(random.port().into())
+                .with_rack(random.maybe_text())
+                .with_is_fenced(version >= 2 && random.bool())
+        }))
+        .with_cluster_authorized_operations(since(told, random.i32(), i32::MIN));
+    let ours = DescribeClusterResponse {
+        throttle: throttled(true, theirs.throttle_time_ms),
+        error: theirs.error_code.into(),
+        operations: Operations::told(theirs.cluster_authorized_operations),
     };
     (theirs, ours)
 }

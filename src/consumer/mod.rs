@@ -100,7 +100,7 @@ impl Consumer {
     /// An error with which the membership ended is returned once, and then `None`. After any other error, such as a
     /// topic that may not be read or [`Error::NoCommittedOffset`], the consumer goes on and may be asked again. So it does
     /// when a broker has not let rdkafka in for longer than `session.timeout.ms` ([`Error::DataPlane`], once): what other
-    /// brokers lead is read on. [`Event::Denied`](crate::Event::Denied) has told the listener when that began.
+    /// brokers lead is read on. [`Event::Denied`](crate::Event::Denied) has told the listener before.
     ///
     /// Cancel safe: a record that was not returned is not lost.
     pub async fn recv(&mut self) -> Result<Option<Record>, Error> {

@@ -52,8 +52,9 @@ pub enum Event {
     /// expired. Said once; tried again without haste until a session is over, and then `next()` returns
     /// [`Error::Authentication`](crate::Error::Authentication).
     ///
-    /// A `Consumer` says it of rdkafka's connections, too, once for each broker while it lasts: rdkafka reads from
-    /// brokers that the membership has no need of.
+    /// A `Consumer` says it of rdkafka's connections, too, which go to brokers that the membership has no need of: once
+    /// for each broker while it lasts, when the membership has not met the same within a third of a session. That ends
+    /// nothing.
     Denied(Arc<str>),
     /// An event that was there was not asked for within `max.poll.interval.ms`, so the member gave its place up; it joins
     /// again now.

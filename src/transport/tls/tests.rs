@@ -42,6 +42,14 @@ fn pem_in_one_line_is_read_as_kafka_reads_it() {
 }
 
 #[test]
+fn a_certificate_behind_a_byte_order_mark_is_read() {
+    let certificate =
+        |letters| format!("-----BEGIN CERTIFICATE-----\n{letters}\n-----END CERTIFICATE-----\n");
+    let both = format!("\u{feff}{}{}", certificate("AAAA"), certificate("BBBB"));
+    assert_eq!(certificates(&Pem::text("ssl.ca.pem", both)).map(|found| found.len()), Ok(2));
+}
+
+#[test]
 fn an_encrypted_key_is_refused_with_a_way_out() {
     const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for key in [

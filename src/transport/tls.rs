@@ -154,17 +154,20 @@ fn certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, InvalidSecuri
     }
 }
 
-/// Without the mark that some editors begin files with: the first certificate would not be seen behind it.
 fn read(pem: &Pem) -> Result<Vec<u8>, InvalidSecurity> {
-    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-    let text = match &pem.source {
-        Source::Text(text) => text.reveal().as_bytes().to_vec(),
-        Source::File(path) => fs::read(path).map_err(|error| {
+    match &pem.source {
+        Source::Text(text) => Ok(text.reveal().as_bytes().to_vec()),
+        Source::File(path) => fs::read(path).map(unmarked).map_err(|error| {
             let why = format!("names `{}`, which cannot be read: {error}", path.display());
             InvalidSecurity::new(pem.property, why)
-        })?,
-    };
-    Ok(text.strip_prefix(BYTE_ORDER_MARK).map(<[u8]>::to_vec).unwrap_or(text))
+        }),
+    }
+}
+
+/// Without the mark that some editors begin files with: the first certificate would not be seen behind it.
+fn unmarked(file: Vec<u8>) -> Vec<u8> {
+    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+    file.strip_prefix(BYTE_ORDER_MARK).map(<[u8]>::to_vec).unwrap_or(file)
 }
 
 // ---- whom to believe -------------------------------------------------------------------------------------------

@@ -43,9 +43,14 @@ fn pem_in_one_line_is_read_as_kafka_reads_it() {
 
 #[test]
 fn a_certificate_behind_a_byte_order_mark_is_read() {
+    let path = std::env::temp_dir().join(format!("kafka-group-{}-marked.pem", std::process::id()));
     let certificate =
         |letters| format!("-----BEGIN CERTIFICATE-----\n{letters}\n-----END CERTIFICATE-----\n");
     let both = format!("\u{feff}{}{}", certificate("AAAA"), certificate("BBBB"));
+    fs::write(&path, &both).unwrap();
+    let in_file = certificates(&Pem::file("ssl.ca.location", &path));
+    fs::remove_file(path).unwrap();
+    assert_eq!(in_file.map(|found| found.len()), Ok(2));
     assert_eq!(certificates(&Pem::text("ssl.ca.pem", both)).map(|found| found.len()), Ok(2));
 }
 

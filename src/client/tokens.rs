@@ -1,9 +1,5 @@
 //! OAUTHBEARER's tokens, kept for as long as they are good.
 
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -12,6 +8,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::security::{Mechanism, Sasl, Token, TokenError, TokenProvider};
+use crate::types::contained;
 
 /// The tokens of one client, for all its connections and for rdkafka.
 pub(super) struct Tokens {
@@ -93,13 +90,10 @@ impl Tokens {
 
 /// The application's own. A panic is a failure like others: the message, which may hold anything, is on stderr already.
 async fn provided(provider: &dyn TokenProvider) -> Result<Token, TokenError> {
-    let mut asked = pin!(async { provider.token().await });
-    let polled =
-        poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| asked.as_mut().poll(context))) {
-            Ok(polled) => polled.map_err(|error| TokenError::Failed(error.to_string().into())),
-            Err(_) => Poll::Ready(Err(TokenError::Failed("it panicked".into()))),
-        });
-    polled.await
+    match contained(async { provider.token().await }).await {
+        Ok(asked) => asked.map_err(|error| TokenError::Failed(error.to_string().into())),
+        Err(_) => Err(TokenError::Failed("it panicked".into())),
+    }
 }
 
 /// A JWT that is signed with nothing. The principal has no characters that JSON writes otherwise.

@@ -3,11 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
-use std::future::{Future, poll_fn};
-use std::panic::{self, AssertUnwindSafe};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -15,7 +11,7 @@ use async_trait::async_trait;
 use super::driver::now;
 use crate::assign::panic_message;
 use crate::client::{Client, ClientError};
-use crate::types::{Cluster, OffsetAndMetadata, Partitions, TopicPartition};
+use crate::types::{Cluster, OffsetAndMetadata, Partitions, TopicPartition, contained};
 use crate::wire::api::OffsetAt;
 
 /// Anything that went wrong in the application's code.
@@ -150,20 +146,6 @@ fn boxed(error: ClientError) -> BoxError {
     Box::new(error)
 }
 
-/// What a future gives, or the message of its panic: a round whose work vanishes is one without a plan, and so is the
-/// next.
-async fn contained<T>(
-    mut future: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-) -> Result<T, String> {
-    let polled = poll_fn(|context| {
-        match panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(polled) => polled.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic_message(panic))),
-        }
-    });
-    polled.await
-}
-
 /// A `Gather` of any output.
 #[async_trait]
 pub(crate) trait Gatherer: Send + Sync {
@@ -190,11 +172,12 @@ impl<G: Gather> Gatherer for Erased<G> {
     ) -> Result<Arc<dyn Any + Send + Sync>, String> {
         let reader = GroupReader { client: client.clone(), group: Arc::clone(group), deadline };
         let topics = Topics { names: topics.clone(), cluster: client.cluster().borrow().clone() };
-        let gathering = contained(Box::pin(async { self.0.gather(&topics, &reader).await }));
+        // A round whose work vanishes is one without a plan, and so is the next.
+        let gathering = contained(async { self.0.gather(&topics, &reader).await });
         match tokio::time::timeout_at(deadline.into(), gathering).await {
             Ok(Ok(Ok(output))) => Ok(Arc::new(output)),
             Ok(Ok(Err(problem))) => Err(format!("gather failed: {problem}")),
-            Ok(Err(message)) => Err(format!("gather panicked: {message}")),
+            Ok(Err(panic)) => Err(format!("gather panicked: {}", panic_message(panic))),
             Err(_) => Err("gather did not end by its deadline".into()),
         }
     }

@@ -1,6 +1,7 @@
 //! The nouns: topics, partitions, members, generations, brokers, offsets.
 
 mod cluster;
+mod contained;
 mod holder;
 mod ids;
 mod nearest;
@@ -11,6 +12,7 @@ mod random_id;
 mod ranges;
 
 pub use cluster::{Cluster, Partition, Topic, TopicError};
+pub(crate) use contained::contained;
 pub use holder::InstanceHolder;
 pub use ids::{Generation, GroupInstanceId, InvalidInstanceId, MemberId};
 pub(crate) use nearest::nearest;

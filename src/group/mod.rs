@@ -32,6 +32,8 @@ pub use builder::GroupMemberBuilder;
 pub(crate) use data_plane::{DataPlane, Edge};
 #[cfg(feature = "consumer")]
 pub(crate) use driver::now;
+#[cfg(feature = "consumer")]
+pub(crate) use driver::sleep_until;
 pub use event::{AssignFailed, Assigned, Event, Hold, Lost, Revoked, Role};
 pub use gather::{BoxError, Gather, GroupReader, Topics};
 pub use handle::{GroupMetadata, MemberHandle};

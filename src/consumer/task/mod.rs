@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use self::revocation::{Commits, Revocation};
 use self::start::{Found, Search, Starting};
@@ -20,7 +20,7 @@ use super::listener::Listening;
 use super::pump::Pump;
 use super::reset::{AutoOffsetReset, Known};
 use crate::error::Error;
-use crate::group::{Assigned, Event, GroupMember, Lost, MemberHandle, Revoked, now};
+use crate::group::{Assigned, Event, GroupMember, Lost, MemberHandle, Revoked, now, sleep_until};
 use crate::types::{Offsets, Partitions};
 
 /// A consumer's membership at work.
@@ -109,7 +109,7 @@ impl Task {
                     self.denials.heard(now(), denial);
                     self.say_denials();
                 }
-                () = at(due) => self.say_denials(),
+                () = sleep_until(due) => self.say_denials(),
                 error = self.pump.failed(), if self.failed.is_none() => self.pump_failed(error),
             }
         };
@@ -252,14 +252,6 @@ impl Task {
             tracing::warn!("librdkafka did not end in time, and is left alone");
         }
         self.left
-    }
-}
-
-/// Waits until then, if it is some time.
-async fn at(due: Option<std::time::Instant>) {
-    match due {
-        Some(due) => sleep_until(due.into()).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -340,7 +340,8 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-async fn sleep_until(wake: Option<Instant>) {
+/// Waits until then, if it is some time. Cancel safe.
+pub(crate) async fn sleep_until(wake: Option<Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,

@@ -104,7 +104,7 @@ struct Words<'a>(Peekable<Chars<'a>>);
 
 impl Words<'_> {
     fn next(&mut self) -> Result<Option<String>, &'static str> {
-        self.pass_over_comments()?;
+        self.pass_over_comments();
         let Some(first) = self.0.next() else { return Ok(None) };
         match first {
             '=' | ';' => Ok(Some(first.to_string())),
@@ -121,7 +121,7 @@ impl Words<'_> {
     }
 
     /// `//` to the end of the line, and what stands between `/*` and `*/`; space, too.
-    fn pass_over_comments(&mut self) -> Result<(), &'static str> {
+    fn pass_over_comments(&mut self) {
         loop {
             while self.0.next_if(|c| c.is_whitespace()).is_some() {}
             let mut ahead = self.0.clone();
@@ -136,7 +136,7 @@ impl Words<'_> {
                     }
                     self.0 = ahead;
                 }
-                _ => return Ok(()),
+                _ => return,
             }
         }
     }

@@ -149,7 +149,8 @@ mod tests {
         for wrong in ["(", "a)|(b", "(?x)a # not closed", "(?:a{1000}){1000}"] {
             let error = MemberFilter::new().instance_id_pattern(wrong).unwrap_err();
             let error = error.to_string();
-            assert!(error.starts_with("instance id pattern ") && !error.contains(char::is_control));
+            let begins = format!("instance id pattern {wrong:?}: ");
+            assert!(error.starts_with(&begins) && !error.contains(char::is_control), "{error}");
         }
     }
 

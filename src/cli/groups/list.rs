@@ -69,8 +69,10 @@ pub(super) async fn run(
     let mut outcome = Outcome::Done;
     if list.visibility == Visibility::OnlyDescribable {
         console.complain(format_args!("{PARTLY}"));
-        // No group, or none that this user may see: nobody can tell.
-        outcome = if list.groups.is_empty() { Outcome::OutOfReach } else { Outcome::Done };
+        if list.groups.is_empty() {
+            // No group, or none that this user may see: nobody can tell.
+            outcome = Outcome::OutOfReach;
+        }
     }
     for (broker, error) in &list.failed {
         console.complain(format_args!("broker {broker}: {}\n", one_line(error)));

@@ -77,9 +77,7 @@ async fn watch(
     let admin = tokio::select! {
         admin = connecting => admin?.knowing(assigners.readers()),
         stop = stops.ended() => {
-            if stop == Stop::Unread {
-                console.close();
-            }
+            end(stop, console);
             return Ok(View::new(&options.groups, options.interval));
         }
     };
@@ -97,13 +95,12 @@ async fn watch(
             tokio::select! {
                 seen = &mut looking => break seen,
                 stop = stops.next() => match stop {
-                    Stop::Interrupted => return Ok(view),
-                    Stop::Unread => {
-                        console.close();
-                        return Ok(view);
-                    }
                     Stop::Resized if draws => screen::paint(&view, console),
                     Stop::Resized => {}
+                    Stop::Interrupted | Stop::Unread => {
+                        end(stop, console);
+                        return Ok(view);
+                    }
                 },
             }
         };
@@ -116,4 +113,11 @@ async fn watch(
         left = left.map(|left| left - 1);
     }
     Ok(view)
+}
+
+/// Whoever has gone is told nothing more.
+fn end(stop: Stop, console: &mut Console<'_>) {
+    if stop == Stop::Unread {
+        console.close();
+    }
 }
